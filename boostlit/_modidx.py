@@ -5,4 +5,10 @@ d = { 'settings': { 'branch': 'main',
                 'doc_host': 'https://boostlit.github.io',
                 'git_url': 'https://github.com/boostlit/boostlit',
                 'lib_path': 'boostlit'},
-  'syms': {'boostlit.core.trial': {'boostlit.core.trial.f': ('core/try.html#f', 'boostlit/core/trial.py')}}}
+  'syms': { 'boostlit.core.plots': { 'boostlit.core.plots._axes': ('core/plots.html#_axes', 'boostlit/core/plots.py'),
+                                     'boostlit.core.plots.plot_decision_regions': ( 'core/plots.html#plot_decision_regions',
+                                                                                    'boostlit/core/plots.py'),
+                                     'boostlit.core.plots.plot_learning_curves': ( 'core/plots.html#plot_learning_curves',
+                                                                                   'boostlit/core/plots.py'),
+                                     'boostlit.core.plots.plot_margins': ('core/plots.html#plot_margins', 'boostlit/core/plots.py'),
+                                     'boostlit.core.plots.use_style': ('core/plots.html#use_style', 'boostlit/core/plots.py')}}}
