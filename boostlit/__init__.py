@@ -1,1 +1,2 @@
 __version__ = "0.1.0"
+from .names import PUBLIC as __all__, __getattr__, __dir__
