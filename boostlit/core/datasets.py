@@ -4,15 +4,17 @@
 
 # %% auto #0
 __all__ = ['DatasetError', 'registry', 'dataset_info', 'fingerprint', 'describe_table', 'TableEncoder', 'Dataset', 'cache_dir',
-           'find_dataset', 'have_dataset', 'check_table', 'read_dataset', 'load_dataset', 'list_datasets']
+           'find_dataset', 'have_dataset', 'check_table', 'read_dataset', 'fetch_file', 'parse_uci', 'typed_table',
+           'parse_openml', 'parse_graphs', 'fetch_dataset', 'load_dataset', 'list_datasets']
 
-# %% ../../nbs/core/00_datasets.ipynb #922cd1fb
-import contextlib, hashlib, html, io, json, os, re, sys, tempfile
+# %% ../../nbs/core/00_datasets.ipynb #70ff9220
+import contextlib, hashlib, html, io, json, os, sys, tempfile
 from functools import cached_property, lru_cache
 from importlib.resources import files
 from pathlib import Path
 import numpy as np, pyarrow as pa, pyarrow.compute as pc, pyarrow.parquet as pq
 from sklearn.base import BaseEstimator, TransformerMixin
+from .conventions import is_table, progress_bar, to_arrow
 
 # %% ../../nbs/core/00_datasets.ipynb #b39361a0
 class DatasetError(ValueError):
@@ -33,11 +35,10 @@ def dataset_info(name:str, # a name from `list_datasets`
     near = difflib.get_close_matches(str(name), registry(), 1, .5)
     raise DatasetError(f"no data set is called {name!r}" + (f"; did you mean {near[0]!r}?" if near else "; see list_datasets()"))
 
-# %% ../../nbs/core/00_datasets.ipynb #e44cc310
+# %% ../../nbs/core/00_datasets.ipynb #7871e56f
 def _digest(h, a):
-    "Feed the values of one Arrow array to the hash `h`, whatever its chunks, dictionary or integer width."
-    if isinstance(a, pa.ChunkedArray): a = a.combine_chunks() if a.num_chunks != 1 else a.chunk(0)
-    if isinstance(a, pa.ChunkedArray): a = pa.concat_arrays(a.chunks)
+    "Feed the values of one Arrow array to the hash `h`, whatever its chunks, dictionary or width."
+    if isinstance(a, pa.ChunkedArray): a = pa.concat_arrays(a.chunks) if a.num_chunks else pa.array([], a.type)
     if pa.types.is_dictionary(a.type): a = a.cast(a.type.value_type)
     t = a.type
     h.update(np.packbits(np.asarray(a.is_valid())).tobytes())
@@ -47,7 +48,7 @@ def _digest(h, a):
         h.update(b"list"+np.asarray(pc.list_value_length(a).fill_null(0), np.int64).tobytes())
         _digest(h, a.flatten())
     elif pa.types.is_struct(t):
-        for i in range(t.num_fields): _digest(h, a.field(i))
+        for child in a.flatten(): _digest(h, child)
     else:
         a = a.cast(pa.large_binary())
         h.update(b"bytes"+np.asarray(pc.binary_length(a).fill_null(0), np.int64).tobytes())
@@ -62,6 +63,12 @@ def fingerprint(table:pa.Table, # any table
         h.update(b"\0"+name.encode()+b"\0")
         _digest(h, table[name])
     return h.hexdigest()
+
+# %% ../../nbs/core/00_datasets.ipynb #c4daa0c9
+def _labels(col)->np.ndarray:
+    "A label column as a numpy array of integers or strings."
+    if pa.types.is_dictionary(col.type): col = col.cast(col.type.value_type)
+    return np.asarray(col.to_pylist()) if pa.types.is_string(col.type) else col.to_numpy()
 
 # %% ../../nbs/core/00_datasets.ipynb #867b1033
 def describe_table(table:pa.Table,      # a table as in the data folder
@@ -80,49 +87,42 @@ def describe_table(table:pa.Table,      # a table as in the data folder
     return {"rows": table.num_rows, "target": target, "kinds": kinds, "missing": missing,
             "classes": {str(c): int(n) for c, n in zip(labels, counts)}, "fingerprint": fingerprint(table)}
 
-# %% ../../nbs/core/00_datasets.ipynb #c4daa0c9
-def _labels(col)->np.ndarray:
-    "A label column as a numpy array of integers or strings."
-    if pa.types.is_dictionary(col.type): col = col.cast(col.type.value_type)
-    return np.asarray(col.to_pylist()) if pa.types.is_string(col.type) else col.to_numpy()
-
-# %% ../../nbs/core/00_datasets.ipynb #40a74b7e
-def _as_table(X):
-    "`X` as an Arrow table if it is a frame of any make, else None."
-    if isinstance(X, pa.Table): return X
-    if isinstance(X, pa.RecordBatch): return pa.Table.from_batches([X])
-    try:
-        if hasattr(X, "iloc") and hasattr(X, "columns"): return pa.Table.from_pandas(X, preserve_index=False)
-        if hasattr(X, "__arrow_c_stream__") and hasattr(X, "columns"): return pa.table(X)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as e:
-        raise ValueError(f"a column mixes types that no table can hold: {str(e).splitlines()[0]}") from e
-
-# %% ../../nbs/core/00_datasets.ipynb #2a925d4c
+# %% ../../nbs/core/00_datasets.ipynb #c1400bf1
 def _column(col, kind=None):
-    "One column as (values, missing mask, kind): floats if numeric, else strings (or floats where nominal values are numbers)."
+    "One column as (values, missing mask, kind): floats if it holds numbers, else strings."
     if isinstance(col, (pa.ChunkedArray, pa.Array)):
         if pa.types.is_dictionary(col.type): col = col.cast(col.type.value_type)
         t = col.type
-        if pa.types.is_null(t) or pa.types.is_boolean(t) or pa.types.is_integer(t) or pa.types.is_floating(t) or pa.types.is_decimal(t):
-            col = np.asarray(col.cast(pa.float64()).to_numpy(zero_copy_only=False) if isinstance(col, pa.Array) else col.cast(pa.float64()).to_numpy(), float)
-        elif pa.types.is_string(t) or pa.types.is_large_string(t) or "string" in str(t): col = np.array(col.to_pylist(), object)
-        else: raise ValueError(f"cannot encode a column of type {t}: only numbers, booleans, strings and dictionaries")
-    if col.dtype.kind in "OUST":
-        missing = np.array([v is None or v != v for v in col], bool)
-        try: number = None if any(isinstance(v, str) for v in col[~missing]) else col.astype(object)
-        except TypeError: number = None
-        if number is not None:
-            number[missing] = np.nan
-            col = number.astype(float)
-        else:
-            if kind == "numeric":
-                try: return np.where(missing, "nan", col).astype(float), missing, "numeric"
-                except ValueError as e: raise ValueError(f"a numeric column holds text: {e}") from None
-            return np.where(missing, "", col).astype(str), missing, "nominal"
-    col = np.asarray(col, float)
+        if pa.types.is_nested(t) or pa.types.is_binary(t) or pa.types.is_temporal(t): raise ValueError(f"cannot encode a column of type {t}: only numbers, booleans and strings")
+        words = "string" in str(t)
+        col = np.array(col.to_pylist(), object) if words else np.asarray(col.cast(pa.float64()).to_numpy(**({} if isinstance(col, pa.ChunkedArray) else {"zero_copy_only": False})), float)
+    if col.dtype.kind not in "OUST": return _floats(col, kind)
+    missing = np.array([v is None or v != v for v in col], bool)
+    if not any(isinstance(v, str) for v in col[~missing]): return _floats(np.where(missing, np.nan, col), kind)
+    if kind == "numeric": return _floats(np.where(missing, np.nan, col), kind)
+    return np.where(missing, "", col).astype(str), missing, "nominal"
+
+# %% ../../nbs/core/00_datasets.ipynb #e72e3f37
+def _floats(col, kind):
+    "A column of numbers as floats; text and infinity are refused."
+    try: col = np.asarray(col).astype(float)
+    except ValueError as e: raise ValueError(f"a numeric column holds text: {e}") from None
+    if np.isinf(col).any(): raise ValueError("Input X contains infinity: use a finite value, or NaN for a missing one")
     return col, np.isnan(col), kind or "numeric"
 
-# %% ../../nbs/core/00_datasets.ipynb #95d6c900
+# %% ../../nbs/core/00_datasets.ipynb #f41487c9
+def _codes(v, missing, categories, unseen, j):
+    "Positions of the values `v` in the sorted `categories`, as floats; NaN where missing."
+    if len(categories) and v.dtype.kind != categories.dtype.kind: v = v.astype(float if categories.dtype.kind == "f" else str)
+    at = np.minimum(np.searchsorted(categories, v), len(categories)-1) if len(categories) else np.zeros(len(v), int)
+    new = ~missing & (categories[at] != v if len(categories) else True)
+    if unseen == "error" and new.any(): raise ValueError(f"column {j} holds {v[new][0].item()!r}, which fit has not seen")
+    codes = at.astype(float)
+    codes[new] = len(categories) if unseen == "other" else np.nan
+    codes[missing] = np.nan
+    return codes
+
+# %% ../../nbs/core/00_datasets.ipynb #d3f2e0e5
 class TableEncoder(TransformerMixin, BaseEstimator):
     "Turn a table of numbers and names into a float64 matrix: codes for nominal values, NaN for missing ones."
     def __init__(self,
@@ -134,45 +134,24 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             X,       # Arrow, pandas or polars table, or 2-d array
             y=None): # ignored
         "Learn the kinds of the columns and the categories of the nominal ones from these rows alone."
-        if self.unseen not in ("other", "missing", "error"): raise ValueError(f"unseen must be 'other', 'missing' or 'error', got {self.unseen!r}")
-        columns = self._columns(X, reset=True)
-        if self.kinds is not None and len(self.kinds) != len(columns): raise ValueError(f"kinds names {len(self.kinds)} columns, the table has {len(columns)}")
-        if bad := set(self.kinds or ()) - {"numeric", "nominal", "binary"}: raise ValueError(f"kinds must be 'numeric' or 'nominal', got {sorted(bad)[0]!r}")
-        self.kinds_, self.categories_ = [], []
-        for j, c in enumerate(columns):
-            v, missing, kind = _column(c, None if self.kinds is None else self.kinds[j].replace("binary", "numeric"))
-            self.kinds_.append(kind)
-            self.categories_.append(np.unique(v[~missing]) if kind == "nominal" else None)
+        columns = _columns(self, X, reset=True)
+        kinds = _check_kinds(self.kinds, self.unseen, len(columns))
+        found = [_column(c, k) for c, k in zip(columns, kinds)]
+        self.kinds_ = [kind for *_, kind in found]
+        self.categories_ = [np.unique(v[~missing]) if kind == "nominal" else None for v, missing, kind in found]
         return self
 
     def transform(self, X): # a table with the same columns
-        "The table as a float64 matrix, one column each, nominal values as positions in `categories_`."
+        "The table as a float64 matrix, nominal values as positions in `categories_`."
         from sklearn.utils.validation import check_is_fitted
         check_is_fitted(self)
-        columns = self._columns(X, reset=False)
-        out = np.empty((len(columns[0]), len(columns)))
-        for j, (c, kind, cats) in enumerate(zip(columns, self.kinds_, self.categories_)):
-            v, missing, _ = _column(c, kind)
-            out[:, j] = v if kind == "numeric" else _codes(v, missing, cats, self.unseen, j)
-        return out
+        columns = [_column(c, k) for c, k in zip(_columns(self, X, reset=False), self.kinds_)]
+        return np.column_stack([v if k == "numeric" else _codes(v, m, c, self.unseen, j) for j, ((v, m, _), k, c) in enumerate(zip(columns, self.kinds_, self.categories_))])
 
     def get_feature_names_out(self, input_features=None):
         "Names of the columns: one in, one out."
         from sklearn.utils.validation import _check_feature_names_in
         return _check_feature_names_in(self, input_features)
-
-    def _columns(self, X, reset):
-        from sklearn.utils.validation import validate_data
-        table = _as_table(X)
-        if table is None:
-            X = validate_data(self, X, reset=reset, dtype=None, ensure_all_finite=False)
-            if X.dtype.kind in "fc" and np.isinf(X).any(): raise ValueError("Input X contains infinity")
-            if X.dtype.kind == "O": validate_data(self, X, reset=False, dtype=None, ensure_all_finite="allow-nan") if _is_numeric(X) else None
-            return list(X.T)
-        if not table.num_rows: raise ValueError("Found array with 0 sample(s): the table has no rows")
-        if not table.num_columns: raise ValueError(f"0 feature(s) (shape=({table.num_rows}, 0)): the table has no columns")
-        validate_data(self, X, reset=reset, skip_check_array=True)
-        return [table[i] for i in range(table.num_columns)]
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -180,68 +159,71 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         tags.transformer_tags.preserves_dtype = []
         return tags
 
-# %% ../../nbs/core/00_datasets.ipynb #0f076577
-def _is_numeric(X): return not any(isinstance(v, str) for v in X.ravel())
+# %% ../../nbs/core/00_datasets.ipynb #8a542727
+def _columns(est, X, reset):
+    "The columns of an array or a table of any make; their number and names are learnt or checked."
+    from sklearn.utils.validation import validate_data
+    if not (is_table(X) or isinstance(X, pa.RecordBatch)): return list(validate_data(est, X, reset=reset, dtype=None, ensure_all_finite=False).T)
+    try: table = to_arrow(X)
+    except (pa.ArrowInvalid, pa.ArrowTypeError) as e: raise ValueError(f"a column mixes types that no table can hold: {str(e).splitlines()[0]}") from e
+    if not table.num_rows: raise ValueError("Found array with 0 sample(s): the table has no rows")
+    if not table.num_columns: raise ValueError("Found array with 0 feature(s): the table has no columns")
+    validate_data(est, X if not isinstance(X, pa.RecordBatch) else table, reset=reset, skip_check_array=True)
+    return table.columns
 
-def _codes(v, missing, cats, unseen, j):
-    "Positions of the values `v` in the sorted categories `cats`, as floats."
-    if v.dtype.kind != cats.dtype.kind and len(cats): v = v.astype(cats.dtype if cats.dtype.kind == "f" else str)
-    pos = np.minimum(np.searchsorted(cats, v), max(len(cats)-1, 0)) if len(cats) else np.zeros(len(v), int)
-    new = ~missing & ((cats[pos] != v) if len(cats) else True)
-    if unseen == "error" and new.any(): raise ValueError(f"column {j} holds {v[new][0]!r}, which fit has not seen")
-    out = pos.astype(float)
-    out[new] = len(cats) if unseen == "other" else np.nan
-    out[missing] = np.nan
-    return out
+def _check_kinds(kinds, unseen, d):
+    "One kind a column, None where it is to be found."
+    if unseen not in ("other", "missing", "error"): raise ValueError(f"unseen must be 'other', 'missing' or 'error', got {unseen!r}")
+    if kinds is None: return [None]*d
+    if len(kinds) != d: raise ValueError(f"kinds names {len(kinds)} columns, the table has {d}")
+    if bad := set(kinds)-{"numeric", "nominal", "binary"}: raise ValueError(f"kinds must be 'numeric' or 'nominal', got {sorted(map(str, bad))[0]!r}")
+    return [k.replace("binary", "numeric") for k in kinds]
 
-# %% ../../nbs/core/00_datasets.ipynb #a0480ed1
+# %% ../../nbs/core/00_datasets.ipynb #9ab29f2b
 class Dataset:
-    "A table with what is known about it; `X` and `y` are made on first use."
-    def __init__(self, name:str, table:pa.Table, info:dict, origin:str=""):
+    "A table with what is known about it; `X`, `y` and `categories` are made on first use."
+    def __init__(self,
+                 name:str,          # as in the registry
+                 table:pa.Table,    # all columns, the label last
+                 info:dict,         # the registry's facts
+                 origin:str=""):    # where it was found
         self.name, self.table, self.info, self.origin = name, table, info, origin
+        self.target = info["target"]
+        self.feature_names = list(info["kinds"]) if info["task"] == "tabular" else []
+        self.kinds = ["nominal" if info["kinds"][c] == "nominal" else "numeric" for c in self.feature_names]
+        self.class_names = list(info.get("class_names") or info["classes"])
 
-    @property
-    def target(self): return self.info["target"]
-    @property
-    def feature_names(self): return [c for c, k in self.info["kinds"].items() if k != "object"] if self.info["task"] == "tabular" else []
-    @property
-    def kinds(self): return ["nominal" if self.info["kinds"][c] == "nominal" else "numeric" for c in self.feature_names]
     @property
     def features(self): return self.table.select(self.feature_names)
-
     @cached_property
     def y(self): return _labels(self.table[self.target])
-    @cached_property
-    def class_names(self): return list(self.info.get("class_names") or map(str, self.info["classes"]))
     @cached_property
     def encoder(self): return TableEncoder(self.kinds).fit(self.features)
     @cached_property
     def X(self): return self.encoder.transform(self.features) if self.feature_names else None
     @cached_property
     def categories(self): return [None if c is None else c.tolist() for c in self.encoder.categories_] if self.feature_names else []
+    def __repr__(self): return f"Dataset({self.name!r}): " + "; ".join(_facts(self.info).values())
+    def _repr_html_(self): return _card(self.name, self.info)
 
-    def __repr__(self): return f"Dataset({self.name!r}): " + "; ".join(f"{v}" for v in _facts(self.info).values())
-
-    def _repr_html_(self):
-        e = html.escape
-        facts = {**_facts(self.info), "cite": self.info["citation"]}
-        rows = "".join(f"<tr><th style='text-align:left'>{e(k)}</th><td style='text-align:left'>{e(v)}</td></tr>" for k, v in facts.items())
-        home = e(self.info["home"])
-        return (f"<table><caption><b>{e(self.name)}</b>: {e(self.info['title'])}</caption><tbody>{rows}"
-                f"<tr><th style='text-align:left'>home</th><td style='text-align:left'><a href='{home}'>{home}</a></td></tr></tbody></table>")
-
-# %% ../../nbs/core/00_datasets.ipynb #2256dcb8
+# %% ../../nbs/core/00_datasets.ipynb #d8497fc1
 def _facts(info)->dict:
-    "The sentence parts a reader wants first: size, kinds, classes, missing values."
+    "The sentence parts a reader wants first: size, classes, missing values."
     from collections import Counter
-    kinds = Counter(info["kinds"].values())
-    names = info.get("class_names") or list(info["classes"])
-    k = len(info["classes"])
-    classes = ", ".join(f"{c} {n:,}" for c, n in zip(names, info["classes"].values())) if k <= 4 else f"{min(info['classes'].values()):,} to {max(info['classes'].values()):,} each"
-    size = f"{info['rows']:,} rows × {len(info['kinds'])} features ({', '.join(f'{n} {c}' for c, n in kinds.items())})" if info["task"] == "tabular" else f"{info['rows']:,} {info['task']}s"
-    lost = sum(info["missing"].values())
-    return {"size": size, "classes": f"{k} classes ({classes})",
-            "missing": f"{lost:,} missing values in {len(info['missing'])} columns" if lost and info["task"] == "tabular" else "no missing values"}
+    counts, kinds = list(info["classes"].values()), Counter(info["kinds"].values())
+    names, lost = info.get("class_names") or list(info["classes"]), sum(info["missing"].values())
+    size = f"{info['rows']:,} rows × {len(info['kinds'])} features ({', '.join(f'{n} {k}' for k, n in kinds.items())})" if info["task"] == "tabular" else f"{info['rows']:,} {info['task']}s"
+    detail = ", ".join(f"{c} {n:,}" for c, n in zip(names, counts)) if len(counts) <= 4 else f"{min(counts):,} to {max(counts):,} each"
+    return {"size": size, "classes": f"{len(counts)} classes ({detail})",
+            "missing": f"{lost:,} missing values in {len(info['missing'])} column{'s'*(len(info['missing']) > 1)}" if lost else "no missing values"}
+
+def _card(name, info)->str:
+    "A small HTML table for notebooks."
+    e, left = html.escape, "style='text-align:left'"
+    facts = {**_facts(info), "cite": info["citation"], **({"note": info["note"]} if "note" in info else {})}
+    rows = "".join(f"<tr><th {left}>{e(k)}</th><td {left}>{e(v)}</td></tr>" for k, v in facts.items())
+    home = e(info["home"], quote=True)
+    return f"<table><caption><b>{e(name)}</b>: {e(info['title'])}</caption><tbody>{rows}<tr><th {left}>home</th><td {left}><a href='{home}'>{home}</a></td></tr></tbody></table>"
 
 # %% ../../nbs/core/00_datasets.ipynb #c99c84b4
 def cache_dir()->Path: # a folder that may not exist yet
@@ -300,7 +282,163 @@ def _from_sklearn(name, info):
     b = getattr(datasets, info["sklearn"])()
     return pa.table({**{str(c): b.data[:, j] for j, c in enumerate(b.feature_names)}, "target": b.target.astype(np.int64)})
 
-# %% ../../nbs/core/00_datasets.ipynb #efe9f64b
+# %% ../../nbs/core/00_datasets.ipynb #42a88487
+def fetch_file(url:str,            # where from
+               path,               # where to; an existing file is overwritten
+               desc:str="",        # words in front of the bar
+               progress:bool=True, # show it?
+               timeout:float=30,   # seconds of silence before giving up
+              )->None:
+    "Download one file with a progress bar; fewer bytes than announced are an error."
+    from http.client import HTTPException
+    from urllib.error import HTTPError
+    from urllib.request import Request, urlopen
+    got, total = 0, None
+    try:
+        with urlopen(Request(url, headers={"User-Agent": "boostlit"}), timeout=timeout) as r, open(path, "wb") as f:
+            total = int(r.headers["Content-Length"]) if r.headers.get("Content-Length") else None
+            with progress_bar(total=total, desc=desc, show=progress) as bar:
+                while chunk := r.read(1 << 16):
+                    f.write(chunk)
+                    got += len(chunk)
+                    bar.update(len(chunk))
+    except HTTPError as e: raise DatasetError(f"{url} answered {e.code} {e.reason}") from e
+    except (OSError, HTTPException) as e:
+        raise DatasetError(f"{url} could not be reached ({_reason(e)})" if not got else f"the connection to {url} broke after {got:,} bytes ({_reason(e)})") from e
+    if total is not None and got != total: raise DatasetError(f"the connection to {url} broke after {got:,} of {total:,} bytes")
+
+# %% ../../nbs/core/00_datasets.ipynb #613258c7
+def _reason(e):
+    "The bare cause of a network error."
+    return str(getattr(e, "reason", None) or e) or type(e).__name__
+
+# %% ../../nbs/core/00_datasets.ipynb #1279f10c
+def _lines(raw, sep=",", comment=None, letters=None):
+    "Data lines of a UCI file with commas between the fields."
+    if raw[:2] == b"\x1f\x8b":
+        import gzip
+        raw = gzip.decompress(raw)
+    text = raw.decode("latin-1")
+    lines = [l for l in map(str.strip, text.splitlines()) if l and not (comment and l.startswith(comment))]
+    if sep is None: lines = [",".join(l.split()) for l in lines]
+    if letters is not None: lines = [",".join([*f[:letters], *f[letters].strip()]) for f in (l.split(",") for l in lines)]
+    return lines
+
+# %% ../../nbs/core/00_datasets.ipynb #1874d15a
+def _text_columns(lines):
+    "Columns of comma-separated lines, as Arrow strings without blanks around them."
+    from pyarrow import csv
+    names = [f"f{j}" for j in range(lines[0].count(",")+1)]
+    t = csv.read_csv(io.BytesIO("\n".join(lines).encode()), csv.ReadOptions(column_names=names), csv.ParseOptions(quote_char=False),
+                     csv.ConvertOptions(column_types={n: pa.string() for n in names}, strings_can_be_null=False))
+    return [pc.utf8_trim_whitespace(c) for c in t.columns]
+
+# %% ../../nbs/core/00_datasets.ipynb #94c8a649
+def parse_uci(raws:list,  # contents of the files, as bytes
+              info:dict,  # the registry's entry: its `fetch` says how they are laid out
+             )->pa.Table: # as in the data folder
+    "Read the UCI archive's text layouts: separators, label position, columns to drop, files one after or beside another."
+    spec = info["fetch"]
+    parts = [_text_columns(_lines(r, spec.get("sep", ","), spec.get("comment"), spec.get("letters"))) for r in raws]
+    if spec.get("beside"): columns = [c for p in parts for c in p]
+    else: columns = [pa.chunked_array([k for c in cs for k in c.chunks]) for cs in zip(*parts, strict=True)]
+    if n := spec.get("blocks"): columns.append(pa.chunked_array([[str(i//n) for i in range(len(columns[0]))]]))
+    label = spec.get("label", len(columns)-1)
+    order = [j for j in range(len(columns)) if j != label and j not in spec.get("drop", ())] + [label]
+    if spec.get("strip"): columns[label] = pc.utf8_rtrim(columns[label], spec["strip"])
+    return typed_table([columns[j] for j in order], info)
+
+# %% ../../nbs/core/00_datasets.ipynb #a6d39e94
+def typed_table(columns:list, # Arrow strings, label last; "?" is a missing value
+                info:dict,    # the registry's entry
+               )->pa.Table:   # named and typed as the registry says
+    "Give columns of text their names and types."
+    names = [*info["kinds"], info["target"]]
+    if len(columns) != len(names): raise ValueError(f"{len(columns)} columns, {len(names)} were expected")
+    out = []
+    for c, t in zip(columns, info["types"]):
+        c = pc.if_else(pc.equal(c, "?"), None, c)
+        out.append(c.dictionary_encode() if t == "s" else c.cast(pa.int64() if t == "i" else pa.float64()))
+    return pa.table(out, names)
+
+# %% ../../nbs/core/00_datasets.ipynb #0295e0b0
+def parse_openml(bunch,      # from `fetch_openml(as_frame=False, target_column=None)`
+                 info:dict,  # the registry's entry
+                )->pa.Table: # as in the data folder
+    "Turn OpenML's matrix of codes back into columns of text, then into our types."
+    spec, names = info["fetch"], [str(n) for n in bunch.feature_names]
+    columns = []
+    for j, name in enumerate(names):
+        if name in spec.get("drop", ()): continue
+        v, cats = bunch.data[:, j], bunch.categories.get(name)
+        text = ["?" if x is None or x != x else cats[int(x)] if cats else (str(int(x)) if float(x).is_integer() else repr(float(x))) for x in v.tolist()]
+        columns.append(pa.chunked_array([text], pa.string()))
+    if m := spec.get("labels"): columns[-1] = pa.chunked_array([[m[t] for t in columns[-1].to_pylist()]])
+    return typed_table(columns, info)
+
+# %% ../../nbs/core/00_datasets.ipynb #4d78233c
+def parse_graphs(raw:bytes,  # a zip archive in the layout of the TU Dortmund collection
+                 info:dict,  # the registry's entry
+                )->pa.Table: # graph_id, nodes, edges (each once, src < dst, counted within the graph), target
+    "Read a labelled graph collection: one list of nodes and one of edges a graph."
+    import zipfile
+    name = info["fetch"]["graphs"]
+    with zipfile.ZipFile(io.BytesIO(raw)) as z:
+        read = lambda part: np.loadtxt(io.BytesIO(z.read(f"{name}/{name}_{part}.txt")), dtype=np.int64, delimiter=",", ndmin=1)
+        pairs, bonds, owner, target, atoms = map(read, ("A", "edge_labels", "graph_indicator", "graph_labels", "node_labels"))
+    start = np.searchsorted(owner, np.arange(1, len(target)+2))
+    nodes = [atoms[a:b].tolist() for a, b in zip(start[:-1], start[1:])]
+    edges = [[] for _ in nodes]
+    for (a, b), label in zip((pairs-1).tolist(), bonds.tolist()):
+        g = int(owner[a])-1
+        if a < b: edges[g].append({"src": a-int(start[g]), "dst": b-int(start[g]), "label": label})
+    edges = [sorted(e, key=lambda d: (d["src"], d["dst"])) for e in edges]
+    bond = pa.list_(pa.struct([(f, pa.int32()) for f in ("src", "dst", "label")]))
+    return pa.table({"graph_id": pa.array(range(len(nodes)), pa.int32()), "nodes": pa.array(nodes, pa.list_(pa.int32())), "edges": pa.array(edges, bond), "target": target})
+
+# %% ../../nbs/core/00_datasets.ipynb #c2c6970d
+def _download(name, info, folder, progress):
+    "Fetch and parse a data set; every trouble becomes a `DatasetError`."
+    spec = info["fetch"]
+    if "openml" in spec:
+        from sklearn.datasets import fetch_openml
+        with progress_bar(total=1, desc=f"{name} from OpenML", show=progress):
+            try: bunch = fetch_openml(data_id=spec["openml"], as_frame=False, target_column=None, cache=False, parser="liac-arff", n_retries=1)
+            except Exception as e: raise DatasetError(f"OpenML data set {spec['openml']} could not be fetched ({_reason(e)})") from e
+        where, parse = f"OpenML data set {spec['openml']}", lambda: parse_openml(bunch, info)
+    else:
+        for i, url in enumerate(spec["urls"]): fetch_file(url, folder/str(i), f"{name} {i+1}/{len(spec['urls'])}", progress)
+        raws = [(folder/str(i)).read_bytes() for i in range(len(spec["urls"]))]
+        where, parse = spec["urls"][0], lambda: parse_graphs(raws[0], info) if "graphs" in spec else parse_uci(raws, info)
+    try: table = parse()
+    except Exception as e: raise DatasetError(f"what came from {where} is not {name!r} as we know it ({e})") from e
+    return check_table(table, name, f"what came from {where}")
+
+# %% ../../nbs/core/00_datasets.ipynb #5e280285
+def fetch_dataset(name:str,           # a name from `list_datasets`
+                  progress:bool=True, # show a bar?
+                 )->Path:             # its file in the cache
+    "Download a data set from its public home into the cache: whole and checked, or not at all."
+    info, cache = dataset_info(name), cache_dir()
+    if "fetch" not in info:
+        raise DatasetError(f"{name!r} is not in $BOOSTLIT_DATA ({os.environ.get('BOOSTLIT_DATA') or 'not set'}) and cannot be fetched by itself; its home is {info['home']}")
+    new = not cache.exists()
+    try:
+        cache.mkdir(parents=True, exist_ok=True)
+        work = tempfile.TemporaryDirectory(dir=cache, prefix=".fetch-")
+    except OSError as e: raise DatasetError(f"cannot write to the cache {cache} ({e.strerror}); set BOOSTLIT_CACHE to a folder that can be written") from e
+    try:
+        with work as folder:
+            table, tmp = _download(name, info, Path(folder), progress), Path(folder)/"table.parquet"
+            pq.write_table(table, tmp, compression="zstd")
+            os.replace(tmp, cache/f"{name}.parquet")
+    except BaseException:
+        with contextlib.suppress(OSError):
+            if new: cache.rmdir()
+        raise
+    return cache/f"{name}.parquet"
+
+# %% ../../nbs/core/00_datasets.ipynb #64e86d44
 def load_dataset(name:str,           # a name from `list_datasets`
                  download:bool=True, # fetch it from its public home if it is not here?
                  verify:bool=True,   # compare the content with the registry?
@@ -311,7 +449,10 @@ def load_dataset(name:str,           # a name from `list_datasets`
     if "sklearn" in info: return Dataset(name, _from_sklearn(name, info), info, "scikit-learn")
     path = find_dataset(name)
     if path is None:
-        raise DatasetError(f"data set {name!r} is not here")
+        hint = f"put {name}.parquet into a folder and set BOOSTLIT_DATA to it"
+        if not download: raise DatasetError(f"{name!r} is neither in $BOOSTLIT_DATA nor in the cache: {hint}, or allow the download")
+        try: path = fetch_dataset(name, progress)
+        except DatasetError as e: raise DatasetError(f"{e}. To go on without a network, {hint}.") from e
     return Dataset(name, read_dataset(path, name, verify), info, str(path))
 
 # %% ../../nbs/core/00_datasets.ipynb #76787b36
