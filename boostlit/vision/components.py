@@ -6,12 +6,13 @@
 __all__ = ['window_axis', 'component_histograms', 'blocks_of_boxes', 'component_blocks', 'pyramid_blocks', 'pyramid_weights',
            'intersection_kernel', 'pyramid_kernel', 'image_features', 'random_split', 'class_accuracy', 'kernel_svm']
 
-# %% ../../nbs/vision/05_components.ipynb #baa44d65
+# %% ../../nbs/vision/05_components.ipynb #a673bdba
 import pathlib
 import numpy as np
 import pyarrow as pa
 from numba import njit
-from .images import cache_dir, content_key, image_table, list_column
+from ..core.datasets import cache_dir
+from .images import content_key, image_table, list_column
 from .descriptors import dense_grid
 from .codebook import cached_codebook, image_words
 from .blocks import BilinearBlocks, load_blocks, over_images, save_blocks
@@ -137,11 +138,11 @@ def pyramid_weights(levels:int=3)->np.ndarray: # (1 + 4 + 16 + ...,) summing, le
     w = [2.**-(levels - 1)] + [2.**(l - levels) for l in range(1, levels)]
     return np.repeat(w, 4**np.arange(levels))
 
-# %% ../../nbs/vision/05_components.ipynb #f75f6e5d
+# %% ../../nbs/vision/05_components.ipynb #93d75289
 @njit(cache=True, nogil=True)
-def _intersect(ip, ix, v, jp, jx, u, width, lo, hi, same, out):
+def _intersect(ip, ix, v, jp, jx, u, width, first, stride, same, out):
     buf = np.zeros(width, np.float32)
-    for a in range(lo, hi):
+    for a in range(first, len(ip) - 1, stride):
         for k in range(ip[a], ip[a + 1]): buf[ix[k]] = v[k]
         for b in range(a if same else 0, len(jp) - 1):
             s = np.float32(0)
@@ -158,8 +159,9 @@ def intersection_kernel(A,              # scipy CSR or dense, (n, d), non-negati
     A = sp.csr_matrix(A, dtype=np.float32); same = B is None; B = A if same else sp.csr_matrix(B, dtype=np.float32)
     if A.shape[1] != B.shape[1]: raise ValueError(f"Histograms of {A.shape[1]} and {B.shape[1]} bins cannot be compared.")
     out = np.zeros((A.shape[0], B.shape[0]), np.float32)
-    if same and n_jobs != 1: B, same = A, False          # equal work for all threads
-    over_images(lambda lo, hi: _intersect(A.indptr, A.indices, A.data, B.indptr, B.indices, B.data, A.shape[1], lo, hi, same, out), A.shape[0], n_jobs)
+    from joblib import Parallel, cpu_count, delayed
+    jobs = cpu_count() if n_jobs < 0 else n_jobs          # every jobs-th row: equal work, though rows of a triangle differ in length
+    Parallel(n_jobs=jobs, prefer="threads")(delayed(_intersect)(A.indptr, A.indices, A.data, B.indptr, B.indices, B.data, A.shape[1], k, jobs, same, out) for k in range(jobs))
     if same: out = np.maximum(out, out.T)
     return out
 
@@ -170,7 +172,7 @@ def pyramid_kernel(table:pa.Table, n_words:int, # words of the images, size of t
                   )->np.ndarray:                # (n, n) float32, one on the diagonal
     "Spatial-pyramid match kernel of all pairs of images, of word frequencies."
     P = pyramid_blocks(table, n_words, levels, n_jobs=n_jobs, **patches); M = P.n_components
-    size = np.diff(P.indptr); n = np.maximum(P[:].right(np.eye(M)[0]).sum(1), 1)
+    size = np.diff(P.indptr); n = np.maximum(P.right(np.eye(M)[0]).sum(1), 1)
     w = (pyramid_weights(levels)[None, :]/n[:, None]).ravel()
     A = BilinearBlocks(P.indptr, P.words, (P.values*np.repeat(w, size)).astype(np.float32), P.shape).to_csr()
     return intersection_kernel(A, n_jobs=n_jobs)

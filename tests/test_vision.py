@@ -1,0 +1,319 @@
+"""The vision room, on the installed package: oracles by brute force, bad input, caches, and real pictures where they are at hand."""
+import importlib.util
+import subprocess
+import sys
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from boostlit.vision import blocks, codebook, components, descriptors, images, integral
+
+needs_cv2 = pytest.mark.skipif(not images.have_cv2(), reason="OpenCV is not installed")
+
+
+def needs_images(*names):
+    return pytest.mark.skipif(not images.have_images(*names), reason=f"the image sets {names} or OpenCV are not here")
+
+
+def png(img):
+    return images.require_cv2().imencode(".png", img)[1].tobytes()
+
+
+def picture(h=90, w=120, seed=0):
+    y, x = np.mgrid[:h, :w]
+    r = np.random.default_rng(seed)
+    return np.clip(128 + 60*np.sin(x/(5 + seed % 4) + y/9) + r.normal(0, 12, (h, w)), 0, 255).astype(np.uint8)
+
+
+# ---- images -----------------------------------------------------------------------------------------------------------
+def test_importing_the_room_imports_neither_opencv_nor_matplotlib():
+    code = ("import sys, boostlit.vision.images, boostlit.vision.descriptors, boostlit.vision.codebook, boostlit.vision.blocks, "
+            "boostlit.vision.components, boostlit.vision.integral; print([m for m in ('cv2', 'matplotlib', 'nbdev', 'fastcore') if m in sys.modules])")
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stdout.strip() == "[]"
+
+
+def test_missing_opencv_is_one_sentence(monkeypatch):
+    monkeypatch.setitem(sys.modules, "cv2", None)
+    with pytest.raises(ImportError, match=r"boostlit\[vision\]"):
+        images.require_cv2()
+
+
+def test_missing_set_says_what_to_do(monkeypatch, tmp_path):
+    monkeypatch.setenv("BOOSTLIT_DATA", str(tmp_path))
+    monkeypatch.setenv("BOOSTLIT_CACHE", str(tmp_path))
+    with pytest.raises(FileNotFoundError, match="BOOSTLIT_DATA"):
+        images.image_table("scene15")
+    assert not images.have_images("scene15")
+
+
+@needs_cv2
+def test_image_set_from_a_folder_of_ones_own(monkeypatch, tmp_path):
+    import pyarrow.parquet as pq
+    rows = [dict(**{"class": c}, split=None, file=f"{c}{i}.png", image=png(picture(40, 50, i))) for c in "ab" for i in range(4)]
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path/"mine.parquet")
+    monkeypatch.setenv("BOOSTLIT_DATA", str(tmp_path))
+    assert images.image_table("mine").num_rows == 8
+    assert images.image_table("mine", per_class=3).num_rows == 6
+    assert set(images.image_table("mine", classes=["b"])["class"].to_pylist()) == {"b"}
+    F = components.image_features("mine", 5, (3, 2), 20, cache=tmp_path/"c", n_images=8, per_image=20)
+    G = components.image_features("mine", 5, (3, 2), 20, cache=tmp_path/"c", n_images=8, per_image=20, n_jobs=2)
+    assert F["X"].shape == (8, 5, 6) and (F["X"].values == G["X"].values).all() and list(F["classes"]) == ["a", "b"]
+
+
+@needs_cv2
+def test_decoding():
+    img = picture()
+    assert (images.decode_image(png(img)) == img).all()
+    rgb = np.random.default_rng(0).integers(0, 256, (9, 7, 3), dtype=np.uint8)
+    assert (images.decode_image(png(rgb[:, :, ::-1]), grey=False) == rgb).all()
+    for bad in (b"", b"abc"):
+        with pytest.raises(Exception):
+            images.decode_image(bad)
+    assert images.resize_image(img, max_side=30).shape == (22, 30)
+    assert images.resize_image(img, max_pixels=1).shape == (1, 1)
+
+
+@given(st.lists(st.one_of(st.binary(max_size=5), st.integers(-5, 5), st.text(max_size=3)), max_size=4),
+       st.lists(st.one_of(st.binary(max_size=5), st.integers(-5, 5), st.text(max_size=3)), max_size=4))
+@settings(max_examples=200, deadline=None)
+def test_keys_are_equal_exactly_for_equal_content(a, b):
+    same = len(a) == len(b) and all(type(x) is type(y) and x == y for x, y in zip(a, b))
+    assert (images.content_key(*a) == images.content_key(*b)) == same
+
+
+def test_save_leaves_no_half_file(tmp_path):
+    class Broken:
+        schema = pa.schema([("x", pa.int64())])
+    with pytest.raises(Exception):
+        images.save_arrow(Broken(), tmp_path/"x.arrow")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_map_images_resumes_and_ignores_the_number_of_threads(tmp_path):
+    calls = []
+    def step(b): calls.append(b); return dict(n=len(b), a=np.arange(len(b) % 5))
+    docs = [bytes(i) for i in range(57)]
+    one = images.map_images(step, docs, 1, "s", tmp_path, shard=10)
+    assert len(calls) == 57
+    for f in sorted(tmp_path.iterdir())[:2]: f.unlink()
+    two = images.map_images(step, docs, 1, "s", tmp_path, shard=10, n_jobs=2)
+    assert one.equals(two) and 57 < len(calls) <= 77
+    off, flat = images.list_column(two, "a")
+    assert off[-1] == len(flat) == sum(i % 5 for i in range(57))
+
+
+# ---- descriptors ------------------------------------------------------------------------------------------------------
+@needs_cv2
+@pytest.mark.parametrize("seed", range(4))
+def test_readable_sift_agrees_with_opencv(seed):
+    img = picture(70, 90, seed)
+    D = descriptors.dense_sift(img).astype(float)
+    ys, xs = descriptors.dense_grid(*img.shape)
+    cos = [descriptors.sift_patch(img, ys[k//len(xs)], xs[k % len(xs)])@D[k]/np.linalg.norm(D[k]) for k in range(0, len(D), 7)]
+    assert np.mean(cos) > .99
+
+
+@needs_images("scene15")
+def test_readable_sift_agrees_on_real_patches():
+    cos = []
+    for b in images.image_table("scene15", per_class=1)["image"]:
+        img = images.decode_image(b.as_py())
+        D = descriptors.dense_sift(img).astype(float)
+        ys, xs = descriptors.dense_grid(*img.shape)
+        for k in np.random.default_rng(0).choice(len(D), 8, replace=False):
+            y, x = ys[k//len(xs)], xs[k % len(xs)]
+            if img[y:y+16, x:x+16].std() > 2 and D[k].any():
+                cos.append(descriptors.sift_patch(img, y, x)@D[k]/np.linalg.norm(D[k]))
+    assert np.mean(cos) > .95
+
+
+def test_grid_refuses_tiny_pictures():
+    with pytest.raises(ValueError, match="no room"):
+        descriptors.dense_grid(10, 100)
+
+
+@needs_cv2
+def test_flat_pictures_are_described_without_nan():
+    for fn in (descriptors.dense_sift, descriptors.dense_orientation):
+        assert np.isfinite(fn(np.full((40, 40), 200, np.uint8)).astype(float)).all()
+
+
+# ---- codebook ---------------------------------------------------------------------------------------------------------
+@given(st.integers(1, 40), st.integers(1, 30), st.integers(1, 6), st.integers(0, 99))
+@settings(max_examples=30, deadline=None)
+def test_assignment_is_the_nearest_centre(n, k, d, seed):
+    r = np.random.default_rng(seed)
+    X, C = r.integers(0, 9, (n, d)), r.integers(0, 9, (k, d))
+    got = codebook.assign_words(X, C, block=7)
+    D = ((X[:, None] - C[None])**2).sum(2)
+    assert (D[np.arange(n), got] == D.min(1)).all()
+
+
+def test_codebook_errors_and_order():
+    X = np.random.default_rng(0).normal(size=(50, 3))
+    with pytest.raises(ValueError, match="at least as many"):
+        codebook.fit_codebook(X, 51)
+    with pytest.raises(ValueError, match="kind"):
+        codebook.describe(b"", kind="smell")
+    assert (codebook.fit_codebook(X, 6) == codebook.fit_codebook(X, 6)).all()
+
+
+# ---- blocks -----------------------------------------------------------------------------------------------------------
+@given(st.integers(1, 6), st.integers(1, 7), st.integers(1, 5), st.integers(0, 999))
+@settings(max_examples=40, deadline=None)
+def test_products_equal_the_definition(n, d, m, seed):
+    r = np.random.default_rng(seed)
+    dense = r.poisson(.4, (n, d, m)).astype(float)*r.normal(size=(n, d, m))
+    X = blocks.blocks_from(dense)
+    a, b = r.normal(size=d), r.normal(size=m)
+    np.testing.assert_allclose(X.right(b), np.einsum("nkj,j->nk", dense, b), atol=1e-12)
+    np.testing.assert_allclose(X.left(a), np.einsum("k,nkj->nj", a, dense), atol=1e-12)
+    np.testing.assert_allclose(X.T.right(a), X.left(a), atol=1e-12)
+    assert (X.to_dense() == dense).all() and (X.T.T is X)
+    rows = r.integers(0, n, 4)
+    assert (X[rows].to_dense() == dense[rows]).all()
+
+
+def test_blocks_round_trip_and_are_mapped(tmp_path):
+    r = np.random.default_rng(0)
+    X = blocks.blocks_from(r.poisson(.2, (9, 30, 12)).astype(np.uint8))
+    blocks.save_blocks(X, tmp_path/"b.arrow", note="n")
+    Y = blocks.load_blocks(tmp_path/"b.arrow")
+    assert Y.shape == X.shape and (Y.to_dense() == X.to_dense()).all() and Y.values.dtype == np.uint8
+    assert not Y.words.flags.writeable
+    assert (Y[3:5].T.to_dense() == X[3:5].T.to_dense()).all()
+    images.save_arrow(pa.table({"x": [1]}), tmp_path/"other.arrow")
+    with pytest.raises(ValueError, match="does not hold blocks"):
+        blocks.load_blocks(tmp_path/"other.arrow")
+
+
+def test_blocks_from_sparse_lists_and_bad_input():
+    import scipy.sparse as sp
+    mats = [sp.random(5, 4, .4, random_state=i) for i in range(3)]
+    assert np.allclose(blocks.blocks_from(mats).to_dense(), [m.toarray() for m in mats])
+    for bad, words in (([], "empty"), ([np.ones((2, 2)), np.ones((3, 2))], "same numbers"), ([np.full((1, 1), np.inf)], "NaN or infinity")):
+        with pytest.raises(ValueError, match=words):
+            blocks.blocks_from(bad)
+    X = blocks.blocks_from(np.ones((2, 3, 4)))
+    with pytest.raises(ValueError, match="expected"):
+        X.left(np.ones(4))
+    with pytest.raises(ValueError, match="by must"):
+        X.normalised("row")
+
+
+def test_threads_change_nothing():
+    r = np.random.default_rng(1)
+    X = blocks.blocks_from(r.poisson(.1, (200, 40, 15)).astype(float))
+    b = r.normal(size=15)
+    assert (X.right(b) == X.right(b, n_jobs=2)).all()
+
+
+# ---- components -------------------------------------------------------------------------------------------------------
+@given(st.integers(1, 3000), st.integers(1, 200), st.integers(1, 30))
+@settings(max_examples=300, deadline=None)
+def test_windows_always_cover(length, size, count):
+    start, side = components.window_axis(length, size, count)
+    assert len(start) == count and start[0] == 0 and (start >= 0).all() and (start + side <= length).all()
+    assert start[-1] + side == length or (count == 1 and side == length) or start[-1] == 0
+    assert (np.diff(start) <= side).all() and max(start[-1] + side, side) == length
+
+
+def word_table(sizes, n_words, seed=0):
+    r = np.random.default_rng(seed)
+    rows = []
+    for h, w in sizes:
+        ys, xs = descriptors.dense_grid(h, w)
+        rows.append(dict(height=h, width=w, rows=len(ys), cols=len(xs), words=r.integers(0, n_words, len(ys)*len(xs)).astype(np.uint16)))
+    return images.rows_table(rows)
+
+
+def test_component_blocks_equal_the_definition_and_keep_large_counts():
+    T = word_table([(16, 16), (200, 90), (64, 300), (33, 47)], 9)
+    X = components.component_blocks(T, 9, (5, 4), 30, n_jobs=2)
+    for n in range(4):
+        h, w, r, c = (T[k][n].as_py() for k in ("height", "width", "rows", "cols"))
+        want = components.component_histograms(np.array(T["words"][n].as_py(), np.uint16).reshape(r, c), h, w, 9, (5, 4), 30)
+        assert (X[n].to_dense()[0] == want).all()
+    big = components.component_blocks(word_table([(300, 300)], 1), 1, (1, 1), 300)
+    assert big.values.max() == 36*36 and big.values.dtype == np.uint16
+
+
+def test_pyramid_levels_partition_the_patches():
+    T = word_table([(100, 130), (50, 301), (16, 16)], 7)
+    d = components.pyramid_blocks(T, 7).to_dense()
+    assert (d[:, :, 1:5].sum(2) == d[:, :, 0]).all() and (d[:, :, 5:].sum(2) == d[:, :, 0]).all()
+    w = components.pyramid_weights(3)
+    assert w[0] + w[1] + w[5] == 1
+
+
+def test_intersection_kernel_equals_the_definition():
+    r = np.random.default_rng(0)
+    A, B = r.poisson(.5, (11, 30)), r.poisson(.5, (5, 30))
+    for jobs in (1, 2):
+        np.testing.assert_allclose(components.intersection_kernel(A, B, jobs), np.minimum(A[:, None], B[None]).sum(2))
+        np.testing.assert_allclose(components.intersection_kernel(A, n_jobs=jobs), np.minimum(A[:, None], A[None]).sum(2))
+    with pytest.raises(ValueError, match="cannot be compared"):
+        components.intersection_kernel(A, B[:, :3])
+
+
+def test_split_and_accuracy():
+    y = np.repeat([0, 1, 2], [10, 20, 30])
+    train, test = components.random_split(y, 8, 1)
+    assert (np.bincount(y[train]) == 8).all() and len(np.intersect1d(train, test)) == 0 and len(train) + len(test) == 60
+    assert components.class_accuracy(y, np.zeros(60)) == pytest.approx(1/3)
+
+
+# ---- integral images --------------------------------------------------------------------------------------------------
+@given(st.integers(2, 30), st.integers(2, 30), st.integers(0, 99))
+@settings(max_examples=30, deadline=None)
+def test_box_sums(h, w, seed):
+    r = np.random.default_rng(seed)
+    img = r.integers(0, 256, (h, w)).astype(np.uint8)
+    S, Q = integral.integral_image(img)
+    y0, y1 = np.sort(r.integers(0, h + 1, 2)); x0, x1 = np.sort(r.integers(0, w + 1, 2))
+    box = img[y0:y1, x0:x1].astype(int)
+    assert integral.box_sum(S, y0, x0, y1, x1) == box.sum() and integral.box_sum(Q, y0, x0, y1, x1) == (box**2).sum()
+
+
+def test_haar_counts_and_values():
+    assert len(integral.haar_features(24, 24)) == 162336
+    F = integral.sample_haar(18, 14, 60, 3)
+    r = np.random.default_rng(0)
+    img = r.integers(0, 256, (30, 40)).astype(np.uint8)
+    V = integral.haar_values(img, F, 18, 14, [0, 12], [26, 3])
+    for k, (y, x) in enumerate([(0, 26), (12, 3)]):
+        win = img[y:y+18, x:x+14].astype(float)
+        z = (win - win.mean())/win.std()
+        for f, v in zip(F, V[k]):
+            down, across = integral.BOARDS[f["kind"]]
+            cells = [z[f["y"]+i*f["h"]:f["y"]+(i+1)*f["h"], f["x"]+j*f["w"]:f["x"]+(j+1)*f["w"]].sum() for i in range(down) for j in range(across)]
+            assert v == pytest.approx(np.dot(integral.SIGNS[f["kind"]][:len(cells)], cells), abs=1e-3)
+    for bad in (dict(ys=[20], xs=[0]), dict(ys=[-1], xs=[0])):
+        with pytest.raises(ValueError, match="beyond the image"):
+            integral.haar_values(img, F, 18, 14, **bad)
+
+
+@needs_cv2
+def test_background_windows_stay_inside_and_features_do_not_depend_on_threads():
+    sizes = [(60, 80), (100, 50)]
+    P = integral.background_windows(sizes, 24, 20, 300, random_state=1)
+    pics = [png(picture(*s)) for s in sizes]
+    F = integral.sample_haar(24, 20, 30)
+    assert (integral.feature_rows(pics, F, 24, 20, P) == integral.feature_rows(pics, F, 24, 20, P, n_jobs=2)).all()
+    with pytest.raises(ValueError, match="No picture"):
+        integral.background_windows([(5, 5)], 24, 20, 3)
+
+
+@needs_images("scene15")
+def test_a_small_pyramid_recognises_scenes():
+    """Six classes, 20 training pictures each: the features must be far better than chance."""
+    classes = ["Coast", "Forest", "Office", "Suburb", "Kitchen", "Highway"]
+    import tempfile
+    with tempfile.TemporaryDirectory() as tmp:
+        F = components.image_features("scene15", 100, cache=tmp, classes=classes, per_class=30, n_images=60, per_image=80, n_jobs=2)
+    K = components.pyramid_kernel(F["words"], 100)
+    train, test = components.random_split(F["y"], 20, 0)
+    assert components.class_accuracy(F["y"][test], components.kernel_svm(K, F["y"], train, test)) > .6
