@@ -6,11 +6,12 @@
 __all__ = ['EXPERIMENT_MODULES', 'PAPERS', 'VERDICTS', 'SITE', 'load_reproductions', 'select', 'why_not', 'run_item', 'reproduce',
            'fresh_ledger', 'ledger_text', 'page_link', 'ledger_rows_html', 'item_figure', 'report_html', 'main']
 
-# %% ../nbs/results/00_command.ipynb #a6ae9388
+# %% ../nbs/results/00_command.ipynb #5e7aec55
 import argparse, base64, html, importlib, io, json, os, re, sys, time
 from pathlib import Path
 import pyarrow as pa
-from .core.experiments import REPRODUCTIONS, ledger, stored_results, write_whole, _plain, _key
+from .core.experiments import REPRODUCTIONS, ledger, stored_results, _plain, _key
+from .core.models import write_whole
 
 # %% ../nbs/results/00_command.ipynb #f2493e6e
 EXPERIMENT_MODULES = ("boostlit.compositional.experiments", "boostlit.quadratic.experiments", "boostlit.pairwise.experiments",
@@ -63,7 +64,7 @@ def why_not(r,    # a `Reproduction`
     if lost and not (full and fetchable == lost): return f"needs {', '.join(lost)}" + ("; --full may download" if fetchable == lost else "; set BOOSTLIT_DATA")
     return ""
 
-# %% ../nbs/results/00_command.ipynb #04144bea
+# %% ../nbs/results/00_command.ipynb #ca93ca84
 def run_item(r,             # a `Reproduction`
              out:Path,      # folder of this run
              n_jobs:int=1,  # processes
@@ -76,10 +77,11 @@ def run_item(r,             # a `Reproduction`
     start = time.perf_counter()
     rows = [{"item": r.item, **_plain(dict(row)), "paper": r.paper} for row in r.run(n_jobs=n_jobs, out=Path(out)/"units"/r.name, progress=progress)]
     doc = {"paper": r.paper, "item": r.item, "title": r.title, "seconds": round(time.perf_counter()-start, 1), "rows": rows}
-    write_whole(path, lambda f: f.write(json.dumps(doc, indent=1).encode()))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, lambda f: Path(f).write_bytes(json.dumps(doc, indent=1).encode()))
     return rows
 
-# %% ../nbs/results/00_command.ipynb #9fca440b
+# %% ../nbs/results/00_command.ipynb #13896e2b
 def reproduce(wanted=(),        # papers and items; everything by default
               full:bool=False,  # also what takes long or needs a download?
               n_jobs:int=1,     # processes
@@ -108,7 +110,9 @@ def reproduce(wanted=(),        # papers and items; everything by default
     for r, reason in skipped.values(): say(f"skipped {r.paper}:{r.item} ({r.run.__name__}): {reason}")
     for r, reason in failed.values(): say(f"FAILED {r.paper}:{r.item} ({r.run.__name__}): {reason}")
     report = out/"report.html"
-    write_whole(report, lambda f: f.write(report_html(table, done, skipped, failed).encode()))
+    out.mkdir(parents=True, exist_ok=True)
+    page = report_html(table, done, skipped, failed)
+    write_whole(report, lambda f: Path(f).write_bytes(page.encode()))
     say(f"{len(done)} items reproduced, {len(skipped)} skipped, {len(failed)} failed; report: {report}")
     return {"rows": rows, "ledger": table, "done": done, "skipped": skipped, "failed": failed, "report": report}
 

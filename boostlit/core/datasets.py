@@ -206,7 +206,7 @@ class Dataset:
     def __repr__(self): return f"Dataset({self.name!r}): " + "; ".join(_facts(self.info).values())
     def _repr_html_(self): return _card(self.name, self.info)
 
-# %% ../../nbs/core/00_datasets.ipynb #d8497fc1
+# %% ../../nbs/core/00_datasets.ipynb #e5168b79
 def _facts(info)->dict:
     "The sentence parts a reader wants first: size, classes, missing values."
     from collections import Counter
@@ -215,7 +215,7 @@ def _facts(info)->dict:
     size = f"{info['rows']:,} rows × {len(info['kinds'])} features ({', '.join(f'{n} {k}' for k, n in kinds.items())})" if info["task"] == "tabular" else f"{info['rows']:,} {info['task']}s"
     detail = ", ".join(f"{c} {n:,}" for c, n in zip(names, counts)) if len(counts) <= 4 else f"{min(counts):,} to {max(counts):,} each"
     return {"size": size, "classes": f"{len(counts)} classes ({detail})",
-            "missing": f"{lost:,} missing values in {len(info['missing'])} column{'s'*(len(info['missing']) > 1)}" if lost else "no missing values"}
+            "missing": f"{lost:,} missing value{'s'*(lost > 1)} in {len(info['missing'])} column{'s'*(len(info['missing']) > 1)}" if lost else "no missing values"}
 
 def _card(name, info)->str:
     "A small HTML table for notebooks."

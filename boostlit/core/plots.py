@@ -76,7 +76,7 @@ def plot_margins(margins,             # margins of the examples, or a dict name 
     if named: ax.legend()
     return ax
 
-# %% ../../nbs/core/07_plots.ipynb #02a03474
+# %% ../../nbs/core/07_plots.ipynb #7e51e80b
 def plot_decision_regions(est,             # fitted classifier with `decision_function` or `predict`
                           X,               # points in the plane, shape (n, 2)
                           y=None,          # labels of the points
@@ -85,9 +85,9 @@ def plot_decision_regions(est,             # fitted classifier with `decision_fu
                          ):                # the axes
     "Shade where `est` predicts each class and draw the points on top."
     from matplotlib.colors import ListedColormap
-    ax, X = _axes(ax), np.asarray(X, float)
+    X = np.asarray(X, float)
     if X.ndim != 2 or X.shape[1] != 2: raise ValueError(f"regions are drawn in the plane: X must have 2 columns, got shape {X.shape}")
-    lo, hi = X.min(0), X.max(0)
+    ax, lo, hi = _axes(ax), X.min(0), X.max(0)
     pad = .05*np.where(hi > lo, hi-lo, 1)
     gx, gy = (np.linspace(lo[j]-pad[j], hi[j]+pad[j], resolution) for j in (0, 1))
     grid = np.stack(np.meshgrid(gx, gy), -1).reshape(-1, 2)
