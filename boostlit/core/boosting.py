@@ -7,11 +7,12 @@ __all__ = ['TINY', 'half_log_odds', 'adaboost_reference', 'Boosted', 'adaboost',
            'gentleboost', 'ensemble_scores', 'rounds_outputs', 'real_outputs', 'AdaBoostClassifier', 'staged_scores',
            'stump_terms', 'RealOracle', 'GentleBoostClassifier', 'shape_function', 'ShapeDisplay', 'margins']
 
-# %% ../../nbs/core/02_boosting.ipynb #34285c19
+# %% ../../nbs/core/02_boosting.ipynb #eef8d0fc
 from typing import NamedTuple
 import numpy as np
 from numba import njit
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, check_random_state
 from .conventions import (BoostingClassifierMixin, encode_labels, normalise_weights, tabular_input,
                                        history_table, progress_bar, warn_interrupted)
@@ -201,7 +202,7 @@ def ensemble_scores(stumps,     # array of dtype `STUMP`
     out = np.empty(len(X)); _ensemble_scores(np.ascontiguousarray(stumps), np.ascontiguousarray(alphas, dtype=np.float64), np.ascontiguousarray(X), out)
     return out
 
-# %% ../../nbs/core/02_boosting.ipynb #641a30da
+# %% ../../nbs/core/02_boosting.ipynb #63f59d5a
 class _StumpBooster(BoostingClassifierMixin, ClassifierMixin, BaseEstimator):
     "What the two estimators share: input, staged scores, readable terms."
     def _start(self, X, y, sample_weight):
@@ -222,11 +223,12 @@ class _StumpBooster(BoostingClassifierMixin, ClassifierMixin, BaseEstimator):
         else: self.estimators_ = hs
         self.alphas_ = np.array([r.alphas[:T] for r in runs]) if len(runs) > 1 else runs[0].alphas
         self.history_ = history_table([dict(target=k, **row) for k, r in enumerate(runs) for row in r.history[:T]] if len(runs) > 1 else runs[0].history)
-        self.n_features_ = self.n_features_in_
         return self
 
     def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__(); tags.input_tags.allow_nan = self.base_learner is None; return tags
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.base_learner is None or get_tags(self.base_learner).input_tags.allow_nan
+        return tags
 
 # %% ../../nbs/core/02_boosting.ipynb #40d95cfc
 def rounds_outputs(est,            # a fitted booster

@@ -78,25 +78,27 @@ def encode_column(column,          # Arrow column
     out[pc.is_null(words).to_numpy(zero_copy_only=False)] = np.nan
     return out, categories
 
-# %% ../../nbs/core/08_conventions.ipynb #49e888c2
+# %% ../../nbs/core/08_conventions.ipynb #9617e4c5
 def tabular_input(est,            # the estimator, whose kinds_, categories_ and feature names are set or checked
                   X,              # array or table
-                  y=None,         # labels, when fitting
+                  y="no_validation", # labels, when fitting
                   reset=False,    # fitting (learn the columns) or predicting (check them)?
                   nominal=None,   # indices, names or mask of nominal columns of an array or table
                  ):               # float64 matrix, and y when it was given
     "Validated float64 matrix of an array or a table; nominal columns as codes, NaN for missing."
     from sklearn.utils.validation import validate_data, check_consistent_length, column_or_1d
+    labelled = y is not None and not (isinstance(y, str) and y == "no_validation")
+    if y is None and reset: raise ValueError(f"{type(est).__name__} requires y to be passed, but the target y is None")
     words = is_table(X) and (type(X).__module__.startswith("pyarrow") or _has_words(X) if reset else any(c is not None for c in est.categories_) or type(X).__module__.startswith("pyarrow"))
     if not words:
-        checked = validate_data(est, X, "no_validation" if y is None else y, reset=reset, dtype=np.float64, ensure_all_finite="allow-nan")
-        X, y = checked if y is not None else (checked, None)
+        checked = validate_data(est, X, y if labelled else "no_validation", reset=reset, dtype=np.float64, ensure_all_finite="allow-nan")
+        X, y = checked if labelled else (checked, y)
         if reset: est.categories_ = [None]*X.shape[1]
     else:
         X = _table_input(est, to_arrow(X), reset)
-        if y is not None: y = column_or_1d(np.asarray(y), warn=True); check_consistent_length(X, y)
+        if labelled: y = column_or_1d(np.asarray(y), warn=True); check_consistent_length(X, y)
     if reset: est.kinds_ = ["nominal" if c is not None or j in _nominal_columns(est, nominal, X.shape[1]) else "numeric" for j, c in enumerate(est.categories_)]
-    return X if y is None else (X, y)
+    return (X, y) if labelled else X
 
 # %% ../../nbs/core/08_conventions.ipynb #fd325331
 def _has_words(X):

@@ -207,11 +207,12 @@ def _score(S, W, criterion):
     if criterion == 1: return _xlogx(max(0., (W + S)/2), max(0., (W - S)/2)) if W > 0 else 0.
     return S*S/W if W > 0 else 0.
 
-# %% ../../nbs/core/01_stumps.ipynb #000cddf3
+# %% ../../nbs/core/01_stumps.ipynb #3fdbfc49
 @njit(cache=True, nogil=True)
 def _scan(HS, HW, n_codes, has_nan, nominal, lo, hi, S, W, criterion):
     "Best (score, feature, code) over the features lo..hi, first one wins ties."
     best, best_j, best_c = -np.inf, lo, 0
+    tie = 1e-12*W                                   # scores closer than rounding are equal
     for j in range(lo, hi):
         m = n_codes[j] - has_nan[j]
         MS = HS[j-lo, m] if has_nan[j] else 0.
@@ -222,7 +223,7 @@ def _scan(HS, HW, n_codes, has_nan, nominal, lo, hi, S, W, criterion):
             if nominal[j]: L, LW = HS[j-lo, c], HW[j-lo, c]
             else: L, LW = L + HS[j-lo, c], LW + HW[j-lo, c]
             score = base + _score(L, LW, criterion) + _score(S - MS - L, W - MW - LW, criterion)
-            if score > best: best, best_j, best_c = score, j, c
+            if score > best + tie: best, best_j, best_c = score, j, c
     return best, best_j, best_c
 
 # %% ../../nbs/core/01_stumps.ipynb #86802f89
@@ -260,7 +261,7 @@ class StumpOracle:
         "The stump on the training rows, from the codes."
         return code_outputs(self, stump)
 
-# %% ../../nbs/core/01_stumps.ipynb #6675d627
+# %% ../../nbs/core/01_stumps.ipynb #1a7ba108
 def _ranges(d, n_jobs):
     edges = np.linspace(0, d, max(1, min(n_jobs, d)) + 1).astype(int)
     return list(zip(edges[:-1], edges[1:]))
@@ -283,7 +284,10 @@ def search_stump(oracle, y, w):
     from concurrent.futures import ThreadPoolExecutor
     with ThreadPoolExecutor(len(ranges)) as pool:
         found = list(pool.map(lambda r: _search(oracle, *r, g, w, criterion), ranges))
-    return max(found, key=lambda f: f[0])                          # max keeps the first of equals
+    best = found[0]
+    for f in found[1:]:
+        if f[0] > best[0] + 1e-12*f[6]: best = f                      # the first of equals
+    return best
 
 # %% ../../nbs/core/01_stumps.ipynb #668dc46a
 def best_stump(oracle, y, w):
@@ -330,12 +334,12 @@ def random_problem(rng, n=None, d=None):
     if w.sum() == 0: w[:] = 1
     return X, y, w/w.sum(), [str(k) for k in rng.choice(["numeric", "nominal"], d)]
 
-# %% ../../nbs/core/01_stumps.ipynb #55978a87
+# %% ../../nbs/core/01_stumps.ipynb #97f85faa
 @njit(cache=True, nogil=True)
 def _class_scan(codes, y, w, n_codes, has_nan, nominal, K):
     "Best (accuracy, feature, code) of a K-class stump and the three branch sums of each class."
     best, best_j, best_c = -1., 0, 0
-    votes = np.zeros((3, K))
+    votes, tie = np.zeros((3, K)), 1e-12*w.sum()
     for j in range(codes.shape[0]):
         m = n_codes[j] - has_nan[j]
         H = np.zeros((n_codes[j] + 1, K))
@@ -346,7 +350,7 @@ def _class_scan(codes, y, w, n_codes, has_nan, nominal, K):
         for c in range(m if nominal[j] or m == 1 else m - 1):
             left = H[c].copy() if nominal[j] else left + H[c]
             score = left.max() + (total - left).max() + miss.max()
-            if score > best:
+            if score > best + tie:
                 best, best_j, best_c = score, j, c
                 votes[0], votes[1], votes[2] = left, total - left, miss
     return best, best_j, best_c, votes
@@ -414,7 +418,7 @@ def describe_stump(stump,              # one record of dtype `STUMP`
     test = f"{name} = {t if isinstance(t, str) else format(t, '.6g')}" if stump["nominal"] else f"{name} <= {t:.6g}"
     return f"{test} ? {show(stump['left'])} : {show(stump['right'])} (missing {show(stump['missing'])})"
 
-# %% ../../nbs/core/01_stumps.ipynb #bd0df07b
+# %% ../../nbs/core/01_stumps.ipynb #32e5d458
 class DecisionStumpClassifier(ClassifierMixin, BaseEstimator):
     "One stump, the exact minimiser of the weighted error (or of the entropy, as Weka's)."
     def __init__(self, criterion="error", # "error" or "entropy"
@@ -443,4 +447,7 @@ class DecisionStumpClassifier(ClassifierMixin, BaseEstimator):
         return self.classes_[stump_outputs(self.stump_, tabular_input(self, X))[0].astype(np.intp)]
 
     def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__(); tags.input_tags.allow_nan = True; return tags
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.classifier_tags.poor_score = True           # two branches cannot tell three classes apart
+        return tags
