@@ -20,11 +20,11 @@ def dense_grid(h:int, w:int,    # height and width of the image
     def axis(n): k = (n-size)//step + 1; return (n - size - (k-1)*step)//2 + step*np.arange(k)
     return axis(h), axis(w)
 
-# %% ../../nbs/vision/02_descriptors.ipynb #8e65ece1
+# %% ../../nbs/vision/02_descriptors.ipynb #2ac80134
 def sift_patch(img:np.ndarray,      # grey image (height, width)
                y:int, x:int,        # top-left corner of the patch
                size:int=16,         # side of the patch
-               sigma:float=1.6,     # blur of the image that is described (0.5 is assumed to be in it already)
+               sigma:float=1.,      # blur of the image that is described (0.5 is assumed to be in it already)
               )->np.ndarray:        # 128 numbers of length one: (4 rows, 4 columns, 8 directions)
     "The SIFT descriptor of one upright patch, as @eq-vision-sift says it."
     g = require_cv2().GaussianBlur(img.astype(np.float32), (0, 0), np.sqrt(sigma**2 - .25))
@@ -43,7 +43,7 @@ def sift_patch(img:np.ndarray,      # grey image (height, width)
     d = np.minimum(d, .2*np.linalg.norm(d))
     return d/max(np.linalg.norm(d), 1e-9)
 
-# %% ../../nbs/vision/02_descriptors.ipynb #96980f3e
+# %% ../../nbs/vision/02_descriptors.ipynb #1d85fd96
 @functools.lru_cache(maxsize=256)
 def _keypoints(h:int, w:int, size:int, step:int)->tuple:
     cv2 = require_cv2(); ys, xs = dense_grid(h, w, size, step)
@@ -52,7 +52,7 @@ def _keypoints(h:int, w:int, size:int, step:int)->tuple:
 def dense_sift(img:np.ndarray,      # grey image, uint8
                size:int=16,         # side of a patch
                step:int=8,          # from one patch to the next
-               sigma:float=1.6,     # blur of the image that is described
+               sigma:float=1.,      # blur of the image that is described
               )->np.ndarray:        # (rows*columns of the grid, 128) uint8, of length about 512
     "SIFT descriptors of all patches of the grid, row by row, by OpenCV."
     cv2 = require_cv2()
