@@ -93,7 +93,7 @@ def staged_votes(model:dict,       # a compact detector
         F = F + alpha*np.prod(stump_outputs(model["stumps"][at:at+size], V), axis=0); at += size
         yield at, F
 
-# %% ../../nbs/quadratic/08_detection.ipynb #92e2c932
+# %% ../../nbs/quadratic/08_detection.ipynb #56e404a4
 def detection_unit(dataset:str,        # "mit-pedestrians" or "mit-cars"
                    method:str,         # "adaboost" or "quadratic"
                    n_background:int,   # windows, half for training
@@ -103,18 +103,20 @@ def detection_unit(dataset:str,        # "mit-pedestrians" or "mit-cars"
                    n_estimators:int=150,# base classifiers
                   )->dict:             # staged errors in percent, seconds of training, the detector
     "Train on one half, test on the other."
-    from time import perf_counter
+    from time import perf_counter, process_time
     d = detection_windows(dataset, n_background, 0, seed); F = sample_haar(d["height"], d["width"], n_features, seed)
     oracle = code_oracle(lambda s: window_values(d, F[s], 2), n_features)
-    t = perf_counter(); model = train_detector(oracle, d["y"], 1 if method == "adaboost" else 2, n_estimators, balanced, seed=seed); t = perf_counter() - t
-    del oracle
+    train_detector(oracle, d["y"], 2, 2)                                             # compiles, so that the clock sees only the work
+    clock = perf_counter(), process_time()
+    model = train_detector(oracle, d["y"], 1 if method == "adaboost" else 2, n_estimators, balanced, seed=seed)
+    clock = perf_counter() - clock[0], process_time() - clock[1]; del oracle
     used, small = compact(model); e = detection_windows(dataset, n_background, 1, seed); y = e["y"] > 0
     curve = [(k, np.mean((s > 0) != y), np.mean(s[y] <= 0), np.mean(s[~y] > 0), np.mean(s[~y] >= np.quantile(s[y], .05))) for k, s in staged_votes(small, window_values(e, F[used], 2).astype(np.float64))]
     k, err, miss, alarm, at95 = (np.array(c) for c in zip(*curve))
-    return dict(n_train=len(d["y"]), n_test=len(y), always_background=100*float(y.mean()), seconds=t, spent=k, errors=100*err, missed=100*miss, false_alarms=100*alarm, alarms_at_95=100*at95,
+    return dict(n_train=len(d["y"]), n_test=len(y), always_background=100*float(y.mean()), seconds=clock[0], cpu_seconds=clock[1], spent=k, errors=100*err, missed=100*miss, false_alarms=100*alarm, alarms_at_95=100*at95,
                 losses=model["losses"], sizes=model["sizes"], alphas=model["alphas"], **{f"stump_{c}": model["stumps"][c] for c in ("feature", "threshold", "left", "right")})
 
-# %% ../../nbs/quadratic/08_detection.ipynb #6fac1027
+# %% ../../nbs/quadratic/08_detection.ipynb #31d1dfda
 FULL = dict(n_background=400_000, n_features=2000)
 
 def detection_rows(dataset:str, item:str,         # which objects, which figure of the paper
@@ -131,7 +133,7 @@ def detection_rows(dataset:str, item:str,         # which objects, which figure 
     a, q = ([r for r in table if r["method"] == m] for m in ("adaboost", "quadratic"))
     equal = [next((k for k, e in zip(y["spent"], y["errors"]) if e <= x["errors"][-1]), 150) for x, y in zip(a, q)]
     rows.append(dict(paper=1, item=item, dataset=dataset, method="quadratic", quantity="base classifiers that equal 150 of AdaBoost", value=float(np.mean(equal)), seeds=len(q), link=link, comment=""))
-    rows.append(dict(paper=1, item=item, dataset=dataset, method="quadratic", quantity="training time ratio", value=float(np.mean([y["seconds"]/x["seconds"] for x, y in zip(a, q)])), seeds=len(q), link=link, comment="same oracle, one thread"))
+    rows.append(dict(paper=1, item=item, dataset=dataset, method="quadratic", quantity="training time ratio", value=float(np.mean([y["cpu_seconds"]/x["cpu_seconds"] for x, y in zip(a, q)])), seeds=len(q), link=link, comment="same oracle, one thread"))
     return rows
 
 @reproduction(1, "Fig. 11", needs=("cbcl_pedestrians", "scene15"), title="Pedestrians: AdaBoost against quadratic boosting")
