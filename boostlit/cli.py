@@ -13,8 +13,8 @@ import pyarrow as pa
 from .core.experiments import REPRODUCTIONS, ledger, stored_results, _plain, _key
 from .core.models import write_whole
 
-# %% ../nbs/results/00_command.ipynb #f2493e6e
-EXPERIMENT_MODULES = ("boostlit.compositional.experiments", "boostlit.quadratic.experiments", "boostlit.pairwise.experiments",
+# %% ../nbs/results/00_command.ipynb #d65fa388
+EXPERIMENT_MODULES = ("boostlit.compositional.experiments", "boostlit.quadratic.experiments", "boostlit.quadratic.detection", "boostlit.pairwise.experiments",
                       "boostlit.bilinear.experiments", "boostlit.lpboost.experiments")
 PAPERS = {0: ("compositional", "Compositional features", "Yuan, Luo, Wu"), 1: ("quadratic", "Quadratic boosting", "Pham, Smeulders"),
           2: ("pairwise", "Pairwise gentle AdaBoost", "Xie, Yu, Zhu, Xue"), 3: ("bilinear", "Boosted sparse bilinear model", "Zhang et al."),

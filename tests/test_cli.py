@@ -1,0 +1,141 @@
+"The console command on the installed package: choosing, resuming, reporting."
+import json, os, re, subprocess, sys, textwrap, time
+from html.parser import HTMLParser
+from pathlib import Path
+import pytest
+from boostlit import cli
+from boostlit.core import experiments as E
+
+ROOM = textwrap.dedent("""
+    import os
+    from boostlit.core.experiments import reproduction, run_units
+    def unit(n):
+        with open("calls.txt", "a") as f: f.write(str(n))
+        if n == 2 and os.environ.get("DIE"): os.kill(os.getpid(), 9)
+        return {"value": n}
+    @reproduction(paper=1, item="Table 1", full=False)
+    def quick(n_jobs=1, out=None, progress=True):
+        "Sizes & <kinds>."
+        return [dict(dataset="labor", method="data", quantity="examples", value=57, seeds=1), dict(dataset="<b>&", method="data", quantity="x", value=float("nan"))]
+    @reproduction(paper=2, item="Table 3", full=False)
+    def units(n_jobs=1, out=None, progress=True):
+        t = run_units(unit, [dict(n=n) for n in range(4)], out, progress=progress)
+        return [dict(dataset="d", method="m", quantity="sum", value=sum(t["value"].to_pylist()))]
+    @reproduction(paper=3, item="Table 9")
+    def long(n_jobs=1, out=None, progress=True): return []
+    @reproduction(paper=3, item="Fig. 9", full=False, needs="scene15")
+    def images(n_jobs=1, out=None, progress=True): return []
+    @reproduction(paper=4, item="Fig. 1", full=False, figure=lambda rows: 1/0)
+    def broken(n_jobs=1, out=None, progress=True): raise RuntimeError("a reason")
+""")
+
+
+@pytest.fixture
+def room(tmp_path, monkeypatch):
+    (tmp_path/"room_of_tests.py").write_text(ROOM)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delenv("BOOSTLIT_DATA", raising=False)
+    monkeypatch.setenv("BOOSTLIT_CACHE", str(tmp_path/"cache"))
+    monkeypatch.setattr(E, "REPRODUCTIONS", {})
+    monkeypatch.setattr(cli, "REPRODUCTIONS", E.REPRODUCTIONS)
+    sys.modules.pop("room_of_tests", None)
+    yield tmp_path
+    sys.modules.pop("room_of_tests", None)
+
+
+def run(*wanted, **kw):
+    said = []
+    return cli.reproduce(wanted, modules=("room_of_tests", "no.such.room"), progress=False, say=said.append, **kw), "\n".join(said)
+
+
+def test_reproduce(room):
+    result, said = run()
+    assert [r.item for r, _ in result["done"]] == ["Table 1", "Table 3"]
+    assert "left out no.such.room" in said and "skipped 3:Table 9 (long): long; run with --full" in said and "needs scene15" in said
+    assert "FAILED 4:Fig. 1 (broken): RuntimeError: a reason" in said and "2 items reproduced, 2 skipped, 1 failed" in said
+    assert (room/"calls.txt").read_text() == "0123"
+    run()
+    assert (room/"calls.txt").read_text() == "0123", "finished items are read, not run"
+
+
+def test_killed_run_resumes(room):
+    code = "from boostlit.cli import reproduce; reproduce(['2'], modules=('room_of_tests',), progress=False)"
+    victim = subprocess.run([sys.executable, "-c", code], env={**os.environ, "DIE": "1", "PYTHONPATH": str(room)}, capture_output=True)
+    assert victim.returncode == -9 and (room/"calls.txt").read_text() == "012"
+    result, _ = run("2")
+    assert (room/"calls.txt").read_text() == "01223" and result["rows"][0]["value"] == 6
+
+
+def test_choice(room):
+    assert [r.item for r, _ in run("pairwise")[0]["done"]] == ["Table 3"]
+    assert [r.item for r, _ in run("1:table 1", "2")[0]["done"]] == ["Table 1", "Table 3"]
+    assert [r.item for r, _ in run("Table 9")[0]["done"]] == ["Table 9"], "a long item asked for by name is run"
+    with pytest.raises(ValueError, match="known: 1:Table 1, 2:Table 3"): run("Table 77")
+
+
+class Look(HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.open, self.outside, self.text = [], [], ""
+    def handle_starttag(self, tag, attrs):
+        if tag not in ("meta", "img", "br"): self.open.append(tag)
+        self.outside += [v for k, v in attrs if k in ("src", "href") and tag != "a" and not v.startswith("data:")]
+    def handle_endtag(self, tag): assert self.open.pop() == tag
+    def handle_data(self, data): self.text += data
+
+
+def test_report_is_one_wellformed_page(room):
+    result, _ = run()
+    look = Look()
+    look.feed(Path(result["report"]).read_text(encoding="utf-8"))
+    assert not look.open and not look.outside
+    assert "<b>&" in look.text, "names are escaped" 
+    for words in ("Failed", "a reason", "Skipped", "needs scene15", "Click a heading to sort"): assert words in look.text
+
+
+def test_damaged_item_file_is_run_again(room):
+    run("1")
+    path = next(Path("reproduction/items").glob("*.json"))
+    path.write_text(path.read_text()[:20])
+    assert run("1")[0]["rows"][0]["value"] == 57
+
+
+def test_commands(capsys, tmp_path, monkeypatch):
+    from boostlit import __version__
+    assert cli.main(["version"]) == 0 and capsys.readouterr().out.strip() == f"boostlit {__version__}"
+    assert cli.main(["datasets"]) == 0 and "kr-vs-kp" in capsys.readouterr().out
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(cli, "load_reproductions", lambda *a: [])
+    assert cli.main(["reproduce", "7", "--quiet"]) == 2 and "nothing to reproduce is called '7'" in capsys.readouterr().err
+    (tmp_path/"file").write_text("")
+    assert cli.main(["reproduce", "--out", "file/x"]) == 2 and capsys.readouterr().err.startswith("boostlit: ")
+    with pytest.raises(SystemExit): cli.main([])
+
+
+def test_console_script_is_installed():
+    script = Path(sys.executable).with_name("boostlit")
+    if not script.exists(): pytest.skip("not installed with its script")
+    assert "boostlit" in subprocess.run([script, "version"], capture_output=True, text=True, check=True).stdout
+
+
+def test_page_links_are_those_of_the_site():
+    assert cli.page_link("core/06_experiments.ipynb#sec", "") == "core/experiments.html#sec"
+    for r in E.stored_results().to_pylist():
+        if r["link"]: assert re.fullmatch(r"[\w/]+\.ipynb(#[\w.-]+)?", r["link"]), r["link"]
+
+
+def test_links_of_the_ledger_lead_somewhere():
+    nbs = Path(__file__).parents[1]/"nbs"
+    if not nbs.exists(): pytest.skip("no notebooks here")
+    lost = {r["link"] for r in E.stored_results().to_pylist() if r["link"] and not (nbs/r["link"].split("#")[0]).exists()}
+    assert not lost
+
+
+def test_every_room_is_importable():
+    said = []
+    found = cli.load_reproductions(say=said.append)
+    assert not said, said
+    assert {r.paper for r in found} == {0, 1, 2, 3, 4}
+    from boostlit.core.datasets import registry
+    for r in found: assert set(r.needs) <= set(registry()) and r.title, r.name
