@@ -164,7 +164,7 @@ def _linprog_matrices(master):
     if not master.dense: eq.append(row(np.r_[np.arange(n), n+1], np.r_[y, -1.])); b_eq.append(0.)
     return vstack(ub), np.array(b), vstack(eq) if eq else None, np.array(b_eq) if eq else None
 
-# %% ../../nbs/lpboost/02_column_generation.ipynb #a8bfe386
+# %% ../../nbs/lpboost/02_column_generation.ipynb #62921cb1
 LPBoostResult = namedtuple("LPBoostResult", "hypotheses columns alpha rho weights primal dual converged history stages")
 
 def price(oracle,           # anything with best(y, w) and outputs(h); best_k(y, w, k, threshold, ...) if it can
@@ -175,10 +175,12 @@ def price(oracle,           # anything with best(y, w) and outputs(h); best_k(y,
           kind="signed",    # "signed": h = +-(2[t in x]-1); "presence": h = [t in x]
          )->tuple:          # ([(hypothesis, edge), ...] best first, upper bound on every edge, nodes visited)
     "Ask any oracle for its best hypotheses; one that only knows `best` gives one."
-    if hasattr(oracle, "best_k"): found = list(oracle.best_k(y, w, k=k, threshold=threshold, node_budget=node_budget, kind=kind))
+    if hasattr(oracle, "best_k"): found = [(f[0], f[1]) if len(f) == 2 else (f[:2], f[2]) for f in oracle.best_k(y, w, k=k, threshold=threshold, node_budget=node_budget, kind=kind)]
     else: found = [oracle.best(y, w)]
     edge = float(found[0][1]) if found else threshold
-    return [f for f in found if f[1] > threshold], float(max(getattr(oracle, "bound_", edge), edge)), int(getattr(oracle, "nodes_", 0))
+    if not getattr(oracle, "complete_", True): bound = np.abs(y*w).sum()                  # a search cut short: no edge exceeds this
+    else: bound = getattr(oracle, "bound_", edge)
+    return [f for f in found if f[1] > threshold], float(max(bound, edge)), int(getattr(oracle, "nodes_", 0))
 
 # %% ../../nbs/lpboost/02_column_generation.ipynb #cf85fbaf
 class _Pool:
