@@ -1,0 +1,117 @@
+"The stump oracle against brute force that shares none of its code."
+import itertools
+import numpy as np, pytest
+from hypothesis import given, settings, strategies as st
+from boostlit import AdaBoostClassifier, DecisionStumpClassifier, GentleBoostClassifier, StumpOracle
+from boostlit.core.boosting import adaboost, adaboost_reference, gentleboost
+from boostlit.core.stumps import LearnerOracle, stump_outputs
+
+
+@st.composite
+def problems(draw):
+    n, d = draw(st.integers(1, 10)), draw(st.integers(1, 3))
+    cell = st.one_of(st.integers(-2, 2).map(float), st.just(np.nan), st.sampled_from([1e300, -1e300, 0.1]))
+    X = np.array(draw(st.lists(st.lists(cell, min_size=d, max_size=d), min_size=n, max_size=n)))
+    y = np.array(draw(st.lists(st.sampled_from([-1., 1.]), min_size=n, max_size=n)))
+    w = np.array(draw(st.lists(st.integers(0, 3), min_size=n, max_size=n)), dtype=float)
+    return X, y, (w if w.sum() else w + 1)/(w.sum() or n), draw(st.lists(st.sampled_from(["numeric", "nominal"]), min_size=d, max_size=d))
+
+
+def least_error(X, y, w, kinds):
+    "Every feature, every cut, every one of the eight sign patterns, by the definition."
+    best = 1.
+    for j, kind in enumerate(kinds):
+        x = X[:, j]
+        for t in np.unique(x[~np.isnan(x)]):
+            with np.errstate(invalid="ignore"): left = x == t if kind == "nominal" else x <= t
+            for l, r, m in itertools.product((-1, 1), repeat=3):
+                best = min(best, w[np.where(np.isnan(x), m, np.where(left, l, r)) != y].sum())
+    return best
+
+
+@settings(max_examples=1500, deadline=None)
+@given(problems())
+def test_error_stump_is_the_exact_minimiser(problem):
+    X, y, w, kinds = problem
+    stump, edge = StumpOracle(X, kinds, None).best(y, w)
+    h = stump_outputs(stump, X)[0]
+    assert w[h != y].sum() == pytest.approx((1 - edge)/2, abs=1e-9)
+    if not np.isnan(X).all(): assert (1 - edge)/2 == pytest.approx(least_error(X, y, w, kinds), abs=1e-9)
+
+
+@settings(max_examples=300, deadline=None)
+@given(problems(), st.sampled_from(["error", "entropy", "least_squares"]))
+def test_binning_loses_nothing_when_values_are_few(problem, criterion):
+    X, y, w, kinds = problem
+    a, b = StumpOracle(X, kinds, None, criterion).best(y, w), StumpOracle(X, kinds, 256, criterion).best(y, w)
+    assert a[0] == b[0] and a[1] == b[1]
+
+
+@settings(max_examples=200, deadline=None)
+@given(problems())
+def test_least_squares_stump_beats_every_other_split(problem):
+    X, y, w, kinds = problem
+    h = stump_outputs(StumpOracle(X, kinds, None, "least_squares").best(y, w)[0], X)[0]
+    loss = (w*(y - h)**2).sum()
+    for j, kind in enumerate(kinds):
+        x = X[:, j]
+        for t in np.unique(x[~np.isnan(x)]):
+            with np.errstate(invalid="ignore"): branch = np.where(np.isnan(x), 2, np.where(x == t if kind == "nominal" else x <= t, 0, 1))
+            mean = [np.average(y[branch == b], weights=w[branch == b]) if w[branch == b].sum() > 0 else 0 for b in range(3)]
+            assert loss <= (w*(y - np.array(mean)[branch])**2).sum() + 1e-9
+
+
+def test_wide_codes_and_many_categories():
+    rng = np.random.default_rng(0)
+    X = np.c_[rng.permutation(3000), rng.normal(size=3000)].astype(float); y = np.where(X[:, 1] > .3, 1., -1.)
+    oracle = StumpOracle(X, ["nominal", "numeric"], None)
+    assert oracle.codes.dtype == np.uint16 and oracle.best(y, np.full(3000, 1/3000))[1] == pytest.approx(1.)
+
+
+def test_read_only_fortran_and_float32_input():
+    rng = np.random.default_rng(0); X = rng.normal(size=(60, 4)); y = X[:, 1] > 0
+    want = AdaBoostClassifier(n_estimators=5).fit(X, y)
+    for Z in (np.asfortranarray(X), np.ascontiguousarray(X[::-1])[::-1]):
+        Z.flags.writeable = False
+        assert (AdaBoostClassifier(n_estimators=5).fit(Z, y).stumps_ == want.stumps_).all()
+    assert AdaBoostClassifier(n_estimators=5).fit(X.astype(np.float32), y).score(X, y) == 1
+
+
+def test_unseen_category_falls_to_the_rest():
+    est = DecisionStumpClassifier(nominal_features=[0]).fit([[0.], [0], [1], [2]], [1, 1, 0, 0])
+    assert est.predict([[7.]]) == [0]
+
+
+def test_fast_loop_equals_box_one():
+    rng = np.random.default_rng(1); X = rng.normal(size=(200, 5)); y = np.sign(X[:, 0]*X[:, 1] + .2*rng.normal(size=200))
+    hs, alphas = adaboost_reference(StumpOracle(X), y, 25); run = adaboost(StumpOracle(X), y, 25)
+    assert np.allclose(run.alphas, alphas) and all(a == b for a, b in zip(run.hypotheses, hs))
+
+
+@pytest.mark.parametrize("make", [AdaBoostClassifier, GentleBoostClassifier])
+def test_tables_of_every_maker_agree(make):
+    pd, pl, pa = pytest.importorskip("pandas"), pytest.importorskip("polars"), pytest.importorskip("pyarrow")
+    rng = np.random.default_rng(0); job = rng.choice(["cook", "smith", "clerk"], 200); age = rng.uniform(20, 70, 200); age[::9] = np.nan
+    y = np.where((job == "smith") | (age > 50), "rich", "poor")
+    frames = [pa.table({"job": job, "age": pa.array(age, from_pandas=True)}), pd.DataFrame({"job": job, "age": age}), pd.DataFrame({"job": pd.Categorical(job), "age": age}),
+              pl.DataFrame({"job": job, "age": pl.Series(age).fill_nan(None)})]
+    scores = [make(n_estimators=10).fit(f, y).decision_function(f) for f in frames]
+    assert all((s == scores[0]).all() for s in scores)
+    est = make(n_estimators=10).fit(frames[0], y)
+    for f in frames: assert (est.predict(f) == est.predict(frames[0])).all()
+
+
+@pytest.mark.parametrize("bad, word", [(dict(n_estimators=0), "n_estimators"), (dict(n_estimators=1.5), "n_estimators"), (dict(nominal_features=[9]), "nominal_features")])
+def test_bad_parameters(bad, word):
+    with pytest.raises(ValueError, match=word): AdaBoostClassifier(**bad).fit([[0., 1], [1, 0]], [0, 1])
+
+
+def test_learner_without_weights_is_refused():
+    from sklearn.neighbors import KNeighborsClassifier
+    with pytest.raises(ValueError, match="sample_weight"): LearnerOracle(KNeighborsClassifier(), np.zeros((2, 1)))
+
+
+def test_threads_and_runs_give_the_same_bytes():
+    rng = np.random.default_rng(0); X = rng.normal(size=(500, 7)); y = rng.random(500) < .4
+    a, b = (AdaBoostClassifier(n_estimators=30, n_jobs=j).fit(X, y) for j in (1, 3))
+    assert a.stumps_.tobytes() == b.stumps_.tobytes() and a.alphas_.tobytes() == b.alphas_.tobytes()
