@@ -112,6 +112,13 @@ def _leaf_bound(pa, qa, pb, qb, pt, qt, S, signed):
     low = max(0., pa + pb - pt) - min(qa, qb)
     return max(2*high - S, S - 2*low) + 1e-12*(pt + qt)
 
+# %% ../../nbs/core/09_itemset_search.ipynb #127a2ed4
+@njit(cache=True, nogil=True)
+def _mark(alive, i, j):
+    "Notes that the pair of items i and j may still lead somewhere."
+    alive[i, j >> 6] |= np.uint64(1) << np.uint64(j & 63)
+    alive[j, i >> 6] |= np.uint64(1) << np.uint64(i & 63)
+
 # %% ../../nbs/core/09_itemset_search.ipynb #5fce8fae
 @njit(cache=True, nogil=True)
 def _descend(rows, level, p, child, bound, n_child, floor, members, start, stop, allowed, alive, leaves, parts, S, signed):
@@ -134,7 +141,7 @@ def _descend(rows, level, p, child, bound, n_child, floor, members, start, stop,
     stop[level+1] = b
     return True
 
-# %% ../../nbs/core/09_itemset_search.ipynb #16864abb
+# %% ../../nbs/core/09_itemset_search.ipynb #15127968
 @njit(cache=True, nogil=True)
 def _search(rows, u, key, d, max_length, min_support, signed, threshold, budget, dive, found, top):
     "Depth-first branch and bound; returns patterns kept, patterns evaluated, and whether the search was completed."
@@ -158,7 +165,7 @@ def _search(rows, u, key, d, max_length, min_support, signed, threshold, budget,
             child[level, :len(c)] = c[order]
             for a in range(len(c)): bound[level, a], parts[0, level, a], parts[1, level, a] = b[0, order[a]], b[1, order[a]], b[2, order[a]]
             if level == 1 and not dive:
-                for j in c: alive[path[0], j >> 6] |= np.uint64(1) << np.uint64(j & 63)
+                for j in c: _mark(alive, path[0], j)
             if nodes >= budget: return found, nodes, False
             fresh = False
         if level + 1 >= max_length or at[level] >= n_child[level]: level -= 1; continue
