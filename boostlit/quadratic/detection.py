@@ -4,7 +4,8 @@
 
 # %% auto #0
 __all__ = ['EMPTY', 'OBJECTS', 'FULL', 'halves', 'detection_windows', 'window_values', 'code_oracle', 'train_detector', 'compact',
-           'staged_votes', 'detection_unit', 'detection_rows', 'fig11', 'fig12']
+           'staged_votes', 'detection_unit', 'detection_rows', 'fig11', 'fig12', 'true_locations', 'scene_images',
+           'scan_scene', 'suppress', 'match_detections', 'precision_recall', 'scene_unit']
 
 # %% ../../nbs/quadratic/08_detection.ipynb #677a201f
 import re
@@ -16,7 +17,7 @@ from .boosting import ProductOracle
 from ..vision.images import decode_image, find_image_file, have_images, image_table
 from ..vision.integral import BOARDS, SIGNS, background_windows, feature_rows, haar_values, integral_image, sample_haar
 
-# %% ../../nbs/quadratic/08_detection.ipynb #0458a2b7
+# %% ../../nbs/quadratic/08_detection.ipynb #55775c74
 EMPTY = ("Bedroom", "Coast", "Forest", "Kitchen", "LivingRoom", "Mountain", "Office", "OpenCountry")   # Scene-15 classes without people or cars
 OBJECTS = {"mit-pedestrians": dict(images="cbcl_pedestrians", label="pedestrian", height=64, width=32, scales=(1., .75, .5, .35)),
            "mit-cars": dict(images="uiuc_cars", label="car", height=40, width=100, scales=(1., .75, .5))}
@@ -30,10 +31,11 @@ def detection_windows(dataset:str,       # "mit-pedestrians" or "mit-cars"
                       n_background:int,  # background windows, half of them for each part
                       part:int,          # 0 training, 1 test
                       seed:int=0,        # of the split and the windows
+                      per_class:int|None=None, # Scene-15 pictures a class, for rehearsals
                      )->dict:            # objects, pictures, places, y and what `feature_rows` needs
     "Where the windows of one part are; the pixels stay encoded."
     o = OBJECTS[dataset]
-    objects = image_table(o["images"], [o["label"]])["image"]; pictures = image_table("scene15", EMPTY)["image"]
+    objects = image_table(o["images"], [o["label"]])["image"]; pictures = image_table("scene15", EMPTY, per_class)["image"]
     objects = objects.take(halves(len(objects), seed)[part]); pictures = pictures.take(halves(len(pictures), seed + 1)[part])
     sizes = [decode_image(b.as_py()).shape for b in pictures]
     places = background_windows(sizes, o["height"], o["width"], n_background//2, o["scales"], 2*seed + part)
@@ -141,3 +143,75 @@ def fig11(n_jobs=1, out=None, progress=True): return detection_rows("mit-pedestr
 
 @reproduction(1, "Fig. 12", needs=("uiuc_cars", "scene15"), title="Cars: AdaBoost against quadratic boosting")
 def fig12(n_jobs=1, out=None, progress=True): return detection_rows("mit-cars", "Fig. 12", n_jobs, out, progress)
+
+# %% ../../nbs/quadratic/08_detection.ipynb #f47747d6
+def true_locations(scale:bool=False)->list: # for each test scene an (k, 2) array of rows and columns of top-left corners
+    "The truth that comes with the UIUC cars."
+    path = find_image_file("uiuc_cars_trueLocations" + ("_Scale" if scale else "") + ".txt")
+    if path is None: raise FileNotFoundError("uiuc_cars_trueLocations.txt was not found beside the pictures.")
+    lines = [l for l in path.read_text().splitlines() if l.strip()]
+    return [np.array([[int(v) for v in p] for p in re.findall(r"\((-?\d+),\s*(-?\d+)", l.partition(":")[2])]).reshape(-1, 2) for l in lines]
+
+def scene_images()->list: # grey pictures, in the order of the truth
+    "The UIUC test scenes, test-0, test-1, ..."
+    t = image_table("uiuc_cars", ["test_scenes"]); number = [int(re.search(r"(\d+)", f).group()) for f in t["file"].to_pylist()]
+    return [decode_image(t["image"][int(i)].as_py()) for i in np.argsort(number)]
+
+def scan_scene(img:np.ndarray,       # grey picture
+               model:dict, features:np.ndarray, # a compact detector and its features
+               height:int=40, width:int=100, # size of a window
+               step:int=2,           # pixels from window to window
+               pad:int=12,           # border that is repeated, for cars that are cut off
+              )->np.ndarray:         # (windows, 3): row, column, score
+    "Scores of all windows of a picture."
+    big = np.pad(img, pad, mode="edge")
+    y, x = np.mgrid[0:big.shape[0] - height + 1:step, 0:big.shape[1] - width + 1:step].reshape(2, -1)
+    for _, s in staged_votes(model, haar_values(big, features, height, width, y, x).astype(np.float64)): pass
+    return np.c_[y - pad, x - pad, s]
+
+# %% ../../nbs/quadratic/08_detection.ipynb #7a7f246d
+def suppress(windows:np.ndarray,    # (n, 3): row, column, score
+             axes=(20., 50.),       # half axes of the ellipse a detection keeps to itself
+             floor:float=-np.inf,   # drop scores below
+            )->np.ndarray:          # the local winners, best first
+    "Greedy suppression: the best window, then the best that is not too near to a better one."
+    w = windows[windows[:, 2] > floor]; w = w[np.argsort(-w[:, 2], kind="stable")]; kept = []
+    while len(w):
+        kept.append(w[0]); d = (w[:, :2] - w[0, :2])/axes
+        w = w[(d**2).sum(1) > 1]
+    return np.array(kept).reshape(-1, 3)
+
+def match_detections(found:list, truth:list, # of each scene: (k, 3) detections, (m, 2) true corners
+                     axes=(10., 25.),        # half axes within which a detection is right
+                    )->tuple:                # scores (best first), is it right?, number of objects
+    "Give each true object to its best detection; all others are false."
+    rows = sorted(((s, i, y, x) for i, f in enumerate(found) for y, x, s in f), key=lambda r: -r[0]); free = [np.ones(len(t), bool) for t in truth]; right = []
+    for s, i, y, x in rows:
+        d = (((truth[i] - (y, x))/axes)**2).sum(1) if len(truth[i]) else np.zeros(0)
+        ok = np.flatnonzero((d <= 1) & free[i]); right.append(len(ok) > 0)
+        if len(ok): free[i][ok[np.argmin(d[ok])]] = False
+    return np.array([r[0] for r in rows]), np.array(right, bool), sum(map(len, truth))
+
+def precision_recall(right:np.ndarray, total:int)->tuple: # precision and recall after each detection, average precision
+    "The curve of a ranked list of detections."
+    hit = np.cumsum(right); p, r = hit/np.arange(1, len(right) + 1), hit/total
+    return p, r, float(np.sum(p*np.diff(r, prepend=0)))
+
+# %% ../../nbs/quadratic/08_detection.ipynb #77e109e2
+def scene_unit(method:str,              # "adaboost" or "quadratic"
+               n_background:int=60_000, # Scene-15 windows for training
+               n_features:int=1500,     # Haar features
+               n_estimators:int=150,    # base classifiers
+               seed:int=0,              # of windows, features and random labels
+              )->list:                  # one row a detection: scene, row, column, score, right
+    "Train a car detector on all cars and let it loose on the UIUC test scenes."
+    o = OBJECTS["mit-cars"]; h, w = o["height"], o["width"]; F = sample_haar(h, w, n_features, seed)
+    cars, streets = (image_table("uiuc_cars", [c])["image"] for c in ("car", "background")); pictures = image_table("scene15", EMPTY)["image"]
+    places = background_windows([decode_image(b.as_py()).shape for b in pictures], h, w, n_background, o["scales"], seed)
+    y = np.r_[np.ones(len(cars)), -np.ones(len(streets) + n_background)]
+    values = lambda s: np.concatenate([feature_rows(cars, F[s], h, w), feature_rows(streets, F[s], h, w), feature_rows(pictures, F[s], h, w, places, o["scales"])])
+    used, model = compact(train_detector(code_oracle(values, n_features), y, 1 if method == "adaboost" else 2, n_estimators, True, seed=seed))
+    found = [suppress(scan_scene(img, model, F[used])) for img in scene_images()]
+    score, right, total = match_detections(found, true_locations())
+    rows = sorted(((s, i, y, x) for i, f in enumerate(found) for y, x, s in f), key=lambda r: -r[0])
+    return [dict(scene=i, row=float(y), column=float(x), score=float(s), right=bool(k), cars=total) for (s, i, y, x), k in zip(rows[:1500], right)]
