@@ -354,9 +354,9 @@ def entropy_weights(columns:np.ndarray, # (J, n) outputs times labels of the col
         alpha = alpha*np.exp((edge-edge.max())*min(eta, 4/np.sqrt(k+1))); alpha /= alpha.sum()
     return capped_weights(columns.T@alpha, shares, nu, eta), alpha
 
-# %% ../../nbs/lpboost/02_column_generation.ipynb #11b2fba2
+# %% ../../nbs/lpboost/02_column_generation.ipynb #990a3152
 class MasterRace:
-    "Several masters on the same rows; the first one's answers drive the loop, everyone's seconds are counted."
+    "Several masters on the same rows; the first one's answers drive the loop, everyone's processor seconds are counted."
     def __init__(self, masters): self.masters, self.seconds = masters, np.zeros(len(masters))
 
     def add(self, ids, columns): self._each(lambda m: m.add(ids, columns))
@@ -368,10 +368,10 @@ class MasterRace:
         return answers[0]
 
     def _each(self, f):
-        from time import perf_counter
+        from time import process_time
         out = []
         for k, m in enumerate(self.masters):
-            start = perf_counter(); out.append(f(m)); self.seconds[k] += perf_counter()-start
+            start = process_time(); out.append(f(m)); self.seconds[k] += process_time()-start
         return out
 
     def __getattr__(self, name): return getattr(self.__dict__["masters"][0], name)

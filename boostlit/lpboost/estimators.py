@@ -37,17 +37,17 @@ class StumpFamily:
         own = stump.copy(); own["feature"] = 0
         return self.oracles[int(stump["feature"])].outputs(own)
 
-# %% ../../nbs/lpboost/06_estimators.ipynb #b428839a
+# %% ../../nbs/lpboost/06_estimators.ipynb #a07a7190
 def kernel_columns(X, centres, gamma):
     "exp(-gamma |x-c|^2) for every row and centre."
     sq = (X**2).sum(1)[:, None] + (centres**2).sum(1)[None] - 2*X@centres.T
     return np.exp(-gamma*np.maximum(0, sq))
 
-def kernel_width(X, gamma):
-    "`gamma` itself, or 1/(d var) for 'scale'."
+def kernel_width(X, gamma, w):
+    "`gamma` itself, or 1/(d var) for 'scale', the variance over all entries under the row weights."
     if isinstance(gamma, str):
         if gamma != "scale": raise ValueError(f"gamma must be a positive number or 'scale', got {gamma!r}")
-        return 1/(X.shape[1]*max(X.var(), 1e-300))
+        return 1/(X.shape[1]*max(w@((X-(w@X).mean())**2).mean(1), 1e-300))
     if not gamma > 0: raise ValueError(f"gamma must be positive, got {gamma!r}")
     return float(gamma)
 
@@ -203,7 +203,7 @@ def model_terms(est, models, targets)->"pyarrow.Table":
     rows.sort(key=lambda r: (r[0], -abs(r[2])))
     return pa.table({"target": pa.array([r[0] for r in rows], pa.string()), "term": pa.array([r[1] for r in rows], pa.string()), "weight": pa.array([r[2] for r in rows], pa.float64())})
 
-# %% ../../nbs/lpboost/06_estimators.ipynb #a9552bd7
+# %% ../../nbs/lpboost/06_estimators.ipynb #cfdbd4b4
 class _LPBoostBase(BaseEstimator):
     "Shared by the three estimators: reading inputs in each language."
     _languages = ("stumps", "itemsets", "subgraphs")
@@ -215,8 +215,8 @@ class _LPBoostBase(BaseEstimator):
             if isinstance(self.oracle, str) and self.oracle not in self._languages: raise ValueError(f"oracle must be one of {self._languages}{' or a classifier' if 'stumps' in self._languages else ''}, got {self.oracle!r}")
         if self.language_ == "subgraphs": return self._read_graphs(X, y, reset)
         if hasattr(X, "tocsr") and self.language_ == "itemsets": X = X.toarray()
-        if self.language_ in ("kernels", "learner"): return validate_data(self, X, y, reset=reset, dtype=np.float64) if self.language_ == "kernels" or not reset or y is not None else validate_data(self, X, y)
-        out = tabular_input(self, X, y, reset, self.nominal_features) if not (isinstance(y, str) or y is None) or not reset else tabular_input(self, X, "no_validation", reset, self.nominal_features)
+        if self.language_ in ("kernels", "learner"): return validate_data(self, X, y, reset=reset, dtype=np.float64)
+        out = tabular_input(self, X, y, reset, self.nominal_features)
         if reset and self.language_ == "itemsets": self.items_ = find_items(out[0] if isinstance(out, tuple) else out, self.kinds_)
         return out
 
@@ -299,7 +299,7 @@ class LPBoostClassifier(BoostingClassifierMixin, ClassifierMixin, _LPBoostBase):
         tags.input_tags.sparse = isinstance(self.oracle, str) and self.oracle == "itemsets"
         return tags
 
-# %% ../../nbs/lpboost/06_estimators.ipynb #f376e431
+# %% ../../nbs/lpboost/06_estimators.ipynb #f91e9631
 class OneClassLPBoost(OutlierMixin, _LPBoostBase):
     "One-class boosting: describe the training inputs by patterns present in nearly all of them."
     _languages = ("kernels", "itemsets", "subgraphs")
@@ -322,7 +322,7 @@ class OneClassLPBoost(OutlierMixin, _LPBoostBase):
     def fit(self, X, y=None, sample_weight=None):
         "Solve the one-class program; `y` is ignored."
         from boostlit.lpboost.linear_program import check_nu
-        check_nu(self.nu); self._check(); X = self._read(X, None, reset=True)
+        check_nu(self.nu); self._check(); X = self._read(X, reset=True)
         n = X.n if self.language_ == "subgraphs" else len(X); w = normalise_weights(sample_weight, n)
         _place_centres(self, X, np.arange(n), w)
         rows, ones, wm, _ = self._merge(X, np.ones(n), w)
@@ -356,14 +356,14 @@ class OneClassLPBoost(OutlierMixin, _LPBoostBase):
         "Patterns in words with their weights."
         check_is_fitted(self); return model_terms(self, self.models_, ["inlier"])
 
-# %% ../../nbs/lpboost/06_estimators.ipynb #2ec6d5aa
+# %% ../../nbs/lpboost/06_estimators.ipynb #892f669c
 def _place_centres(est, X, rows, w):
     "Centres of the kernels: training rows of positive weight without repetitions, at most `max_centres` of them."
     if est.language_ != "kernels": return
     from sklearn.utils import check_random_state
     rows = rows[w[rows] > 0]; _, first = np.unique(X[rows], axis=0, return_index=True); rows = rows[first]
     if len(rows) > est.max_centres: rows = rows[np.sort(check_random_state(est.random_state).choice(len(rows), est.max_centres, replace=False))]
-    est.centre_rows_, est.centres_, est.gamma_ = rows, X[rows], kernel_width(X, est.gamma)
+    est.centre_rows_, est.centres_, est.gamma_ = rows, X[rows], kernel_width(X, est.gamma, w)
 
 # %% ../../nbs/lpboost/06_estimators.ipynb #05eedbb1
 class OneAndHalfClassLPBoost(BoostingClassifierMixin, ClassifierMixin, _LPBoostBase):
