@@ -18,7 +18,7 @@ from ..core.conventions import (BoostingClassifierMixin, encode_labels, normalis
 from .model import as_blocks, balance
 from .feature_sign import feature_sign, ridge_fit, LOSSES
 
-# %% ../../nbs/bilinear/04_boosting.ipynb #83f7e088
+# %% ../../nbs/bilinear/04_boosting.ipynb #9767aa12
 def alternate(X, y, w,                    # blocks, labels ±1, weights
               c1:float, c2:float,         # penalties of words and components
               beta,                       # (m,) start
@@ -31,6 +31,7 @@ def alternate(X, y, w,                    # blocks, labels ±1, weights
     "One bilinear term by alternating minimisation, as in step 2A of Algorithm 1."
     X = as_blocks(X); alpha = np.zeros(X.shape[1]); trace = []
     beta = np.array(beta, float)
+    if penalty == "product": c1 = c2 = np.sqrt(c1*c2)
     for _ in range(n_alternations):
         alpha, f = half_step(X.times_components(beta), y, w, c1, alpha, np.abs(beta).sum(), loss, penalty, offset, tol); trace.append(f + other_cost(beta, c2, penalty))
         if not alpha.any(): return alpha, beta*0, trace
@@ -40,11 +41,11 @@ def alternate(X, y, w,                    # blocks, labels ±1, weights
         alpha, beta = rebalance(alpha, beta, c1, c2, penalty)
     return alpha, beta, trace
 
-# %% ../../nbs/bilinear/04_boosting.ipynb #9fcba674
+# %% ../../nbs/bilinear/04_boosting.ipynb #9b22f6c2
 def half_step(Z, y, w, c, start, other, loss, penalty, offset, tol):
     "Minimise over one block with the other held: (weights, loss plus this block's penalty)."
     if penalty == "l2": s = ridge_fit(Z, y, c, w, loss, start, offset, tol=max(tol, 1e-5))
-    else: s = feature_sign(Z, y, c*other if penalty == "product" else c, w, loss, start, offset, tol=tol)
+    else: s = feature_sign(Z, y, c*other if penalty == "product" else c, w, loss, start, offset, tol=tol)     # product: the other norm is part of the price
     return s.coef, s.objective
 
 def other_cost(v, c, penalty):
@@ -86,11 +87,12 @@ def boost_reference(X, y,                  # (n, words, components) dense array,
         F += f; terms.append((alpha, beta))
     return np.array([a for a, _ in terms]), np.array([b for _, b in terms]), F
 
-# %% ../../nbs/bilinear/04_boosting.ipynb #2783a382
+# %% ../../nbs/bilinear/04_boosting.ipynb #39c55b6b
 def joint_terms(X, Y, Wt, c1, c2, beta,    # blocks; (K, n) labels, weights; (K,) penalties; (K, m) starts
                 loss, penalty, n_alternations, offsets, tol, bias, n_jobs):
     "One term for each of K one-against-all problems: (alphas (K, D), betas (K, m), biases (K,), objectives (K,))."
     K, alpha, b, g = len(Y), np.zeros((len(Y), X.shape[1])), np.zeros(len(Y)), np.full(len(Y), np.nan)
+    if penalty == "product": c1 = c2 = np.sqrt(c1*c2)
     live = np.arange(K)
     for _ in range(n_alternations if X.shape[2] > 1 else 1):
         for block in ("words", "components")[:2 if X.shape[2] > 1 else 1]:
@@ -125,18 +127,21 @@ def run_threads(fn, args, n_jobs):
     from threadpoolctl import threadpool_limits
     with threadpool_limits(1): Parallel(n_jobs=n_jobs, prefer="threads")(delayed(fn)(*a) for a in args)
 
-# %% ../../nbs/bilinear/04_boosting.ipynb #4e86a3a3
-def first_penalties(X, Y, Wt, c1, c2, beta, loss, offsets, n_jobs=1, tol=1e-3):
+# %% ../../nbs/bilinear/04_boosting.ipynb #95c13d6a
+def first_penalties(X, Y, Wt, c1, c2, beta, loss, offsets, penalty="l1", n_jobs=1, tol=1e-3):
     "Absolute penalties of K problems: fractions of the smallest penalties that give zero, block after block."
     K = len(Y); C1, C2 = np.empty(K), np.empty(K); alpha = np.zeros((K, X.shape[1]))
     slope = lambda k: -Wt[k]*Y[k]*({"exponential": lambda m: np.exp(-Y[k]*m), "logistic": lambda m: 1/(1+np.exp(np.clip(Y[k]*m, -500, 500)))}.get(loss, lambda m: 1-Y[k]*m))(offsets[k])
     for group in class_groups(np.arange(K), X.shape, "words"):
         Zs = X.times_components(beta[group].T)
         def one(Z, k):
-            C1[k] = c1*np.abs(slope(k)@Z).max(); C1[k] = C1[k] or 1.
-            alpha[k] = feature_sign(Z, Y[k], C1[k], Wt[k], loss, offset=offsets[k], tol=tol).coef
+            C1[k] = c1*(np.mean(Wt[k]@(Z*Z)) if penalty == "l2" else np.abs(slope(k)@Z).max()) or 1.
+            if penalty == "l1": alpha[k] = feature_sign(Z, Y[k], C1[k], Wt[k], loss, offset=offsets[k], tol=tol).coef
+            if penalty == "l2": C2[k] = c2*C1[k]/c1*(np.sum(ridge_fit(Z, Y[k], C1[k], Wt[k], loss, offset=offsets[k], tol=tol).coef**2)/np.sum(beta[k]**2) or 1.)
         run_threads(one, [(Zs[i], k) for i, k in enumerate(group)], n_jobs)
-        for i, k in enumerate(group): C2[k] = c2*np.abs(slope(k)@X.times_words(alpha[k])).max() or 1.
+        if penalty == "product": C2[group] = C1[group]*c2/c1
+        if penalty == "l1":
+            for k, Z in zip(group, X.times_words(alpha[group].T)): C2[k] = c2*np.abs(slope(k)@Z).max() or 1.
     return C1, C2
 
 # %% ../../nbs/bilinear/04_boosting.ipynb #e68fff82
@@ -154,7 +159,7 @@ def round_weights(F, Y, w, loss, normalise):
     W = w*np.exp(np.minimum(e - top, 600.))
     return (W/W.sum(1, keepdims=True) if normalise else W), np.zeros_like(F)
 
-# %% ../../nbs/bilinear/04_boosting.ipynb #a34c0bb1
+# %% ../../nbs/bilinear/04_boosting.ipynb #092ab4b1
 def boost_bilinear(X, Y, w, p,             # blocks, (K, n) labels ±1, weights, parameters of the estimator
                    valid=None,             # (blocks, class codes) for early stopping
                   )->dict:                 # arrays words (T, K, D), components (T, K, m), biases (T, K), and the history
@@ -165,7 +170,7 @@ def boost_bilinear(X, Y, w, p,             # blocks, (K, n) labels ±1, weights,
         for t in progress_bar(range(p.n_estimators_), desc="rounds", show=p.verbose):
             Wt, off = round_weights(class_offsets(F, p.coupling), Y, w, p.loss, p.normalise)
             beta = start_components(X, Y, Wt, off, p, t)
-            if c12 is None: c12 = first_penalties(X, Y, Wt, p.c1, p.c2, beta, p.loss, off, p.n_jobs) if p.relative else (np.full(K, float(p.c1)), np.full(K, float(p.c2)))
+            if c12 is None: c12 = first_penalties(X, Y, Wt, p.c1, p.c2, beta, p.loss, off, p.penalty, p.n_jobs) if p.relative else (np.full(K, float(p.c1)), np.full(K, float(p.c2)))
             A, B, b, g = joint_terms(X, Y, Wt, *c12, beta, p.loss, p.penalty, p.n_alternations, off, p.tol, p.fit_intercept, p.n_jobs)
             if not (A.any() or b.any()): break
             A, b = A*p.learning_rate, b*p.learning_rate
@@ -270,13 +275,15 @@ class SparseBilinearClassifier(BilinearBoostClassifier):
         "Fit one term per class."
         return fit_estimator(self, X, y, sample_weight, 1, learning_rate=1., normalise=True, coupling="none", early_stopping=None, validation_fraction=.2)
 
-# %% ../../nbs/bilinear/04_boosting.ipynb #44b227da
+# %% ../../nbs/bilinear/04_boosting.ipynb #934bc171
 def check_blocks(est, X, fit=False):
     "Blocks of `X`, checked against what the estimator has seen."
     from scipy import sparse
     from sklearn.utils.validation import validate_data
     if not fit: check_is_fitted(est)
-    if not hasattr(X, "indptr") and not isinstance(X, (list, tuple)) and np.ndim(X) == 2 or sparse.issparse(X) or (isinstance(X, list) and len(X) and np.ndim(X[0]) == 1):
+    holds = hasattr(X, "indptr") and hasattr(X, "words") or hasattr(X, "times_words") or (isinstance(X, (list, tuple)) and len(X) and sparse.issparse(X[0]))
+    if not holds and not sparse.issparse(X) and not hasattr(X, "iloc"): X = np.asarray(X)
+    if not holds and (sparse.issparse(X) or hasattr(X, "iloc") or X.ndim < 3):                    # a table: one component
         X = validate_data(est, X, reset=fit, accept_sparse="csr", dtype=np.float64)
         X = X.toarray() if sparse.issparse(X) else X
     X = as_blocks(X)

@@ -76,13 +76,14 @@ def duality_gap(Z, y, w,              # design, labels, positive weights
         dual = ((v - w*xlogx(p)).sum() if kind == 0 else -(w*(xlogx(p) + xlogx(1-p))).sum() if kind == 1 else (u*y - u*u/(2*w)).sum())
     return float(_loss_value(m, y, w, kind) + c*np.abs(a).sum() - dual)
 
-# %% ../../nbs/bilinear/02_feature_sign.ipynb #f5568168
+# %% ../../nbs/bilinear/02_feature_sign.ipynb #bab8087f
 def feature_sign_reference(Z, y,                       # (n, d) design, labels
                            c:float,                    # penalty
                            w=None,                     # weights; 1/n each by default
                            loss:str="exponential",     # the loss
                            tol:float=1e-9,             # largest accepted violation, in units of c
                            max_steps:int=5000,         # feature-sign steps
+                           on_step=None,               # called with (active set, signs) at every entry of step 3
                           )->tuple:                    # (weights, objective after each step, active set and signs after each step)
     "Algorithm 2 of the paper, one activation at a time, as it is written."
     n, d = Z.shape; kind = LOSSES[loss]; w = np.full(n, 1/n) if w is None else w
@@ -100,6 +101,7 @@ def feature_sign_reference(Z, y,                       # (n, d) design, labels
             j = np.argmax(np.where(nonzero, 0, np.abs(G)))                     # step 2: activate the worst offender
             theta[j] = -np.sign(G[j])
         A = np.flatnonzero(theta)                                              # step 3: feature-sign step
+        if on_step: on_step(A, theta[A])
         new = newton_step(Z[:, A], y, w, kind, a[A], c*theta[A])
         old, a[A] = a.copy(), best_on_segment(lambda x: _loss_value(Z[:, A]@x, y, w, kind) + c*np.abs(x).sum(), a[A], new)
         stuck = not g(a) < trace[-1]                                           # rounding: condition A holds as well as it can

@@ -76,7 +76,7 @@ def _times_words(indptr, words, values, A, out, m):
                 for c in range(K): acc[c] += v*A[k, c]
             for c in range(K): out[c, i, j] = acc[c]
 
-# %% ../../nbs/bilinear/01_model.ipynb #3b4a34ed
+# %% ../../nbs/bilinear/01_model.ipynb #efb079cd
 class SparseBlocks:
     "Pictures as compressed rows, one row a component: `X beta` and `alpha' X` for all pictures at once."
     def __init__(self, indptr, words, values, shape):
@@ -86,7 +86,9 @@ class SparseBlocks:
         "`X beta` of every picture: (n, D) for one weight vector, (K, n, D) for K of them."
         B = np.ascontiguousarray(np.asarray(beta, float).reshape(self.shape[2], -1))
         out = np.empty((B.shape[1],)+self.shape[:2])
-        _times_components(self.indptr, self.words, self.values, B, out, self.shape[2])
+        joint = np.count_nonzero(B) > .3*B.size           # sparse weights skip more when taken one at a time
+        for c in ([slice(None)] if joint else [slice(k, k+1) for k in range(B.shape[1])]):
+            _times_components(self.indptr, self.words, self.values, np.ascontiguousarray(B[:, c]), out[c], self.shape[2])
         return out[0] if np.ndim(beta) == 1 else out
 
     def times_words(self, alpha):                     # (D,) or (D, K)

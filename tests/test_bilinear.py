@@ -1,0 +1,235 @@
+"""The bilinear room on the installed package: solvers against independent ones, estimators against scikit-learn's checks and bad input."""
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_digits
+from sklearn.linear_model import Lasso, LogisticRegression
+from sklearn.utils.estimator_checks import check_estimator
+from hypothesis import given, settings, strategies as st
+from boostlit.bilinear.model import SparseBlocks, as_blocks, balance, bilinear_scores, make_word_place
+from boostlit.bilinear.feature_sign import (LOSSES, c_max, duality_gap, feature_sign, feature_sign_reference, kkt_violation,
+                                            lbfgs_split, penalty_path, quadratic_l1, ridge_fit)
+from boostlit.bilinear.boosting import BilinearBoostClassifier, SparseBilinearClassifier, alternate, cell_weights
+
+
+@pytest.fixture(scope="module")
+def cancer():
+    d = load_breast_cancer()
+    return np.ascontiguousarray((d.data - d.data.mean(0))/d.data.std(0)), np.where(d.target == 1, 1., -1.)
+
+
+@pytest.fixture(scope="module")
+def digits():
+    d = load_digits()
+    return d.images/16, d.target
+
+
+# --- solver ---------------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("loss", sorted(LOSSES))
+def test_six_decades_real_data(cancer, loss):
+    Z, y = cancer
+    w = np.full(len(y), 1/len(y))
+    for frac in np.geomspace(.9, 1e-6, 7):
+        c = frac*c_max(Z, y, w, loss)
+        s = feature_sign(Z, y, c, w, loss)
+        assert (np.diff(s.trace) < 0).all()
+        assert duality_gap(Z, y, w, c, s.coef, loss) <= 1e-9*s.objective
+    c = .01*c_max(Z, y, w, loss)
+    assert abs(feature_sign(Z, y, c, w, loss).objective/lbfgs_split(Z, y, c, w, loss)[1] - 1) < 1e-9
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10**6), st.sampled_from(sorted(LOSSES)), st.floats(-6, -.1))
+def test_random_problems(seed, loss, exponent):
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(2, 40)), int(rng.integers(1, 30))
+    Z, w = rng.normal(size=(n, d))*rng.choice([.01, 1, 10]), rng.random(n) + .01
+    y = np.where(rng.random(n) < .5, 1., -1.)
+    top = c_max(Z, y, w, loss)
+    if top < 1e-12: return
+    c = top*10**exponent
+    s = feature_sign(Z, y, c, w, loss)
+    assert (np.diff(s.trace) < 0).all()
+    assert duality_gap(Z, y, w, c, s.coef, loss) <= 1e-8*max(s.objective, 1e-12)
+
+
+def test_readable_and_fast_agree(cancer):
+    Z, y = cancer
+    for loss in LOSSES:
+        c = .05*c_max(Z, y, loss=loss)
+        a, trace, visited = feature_sign_reference(Z, y, c, loss=loss)
+        assert (np.diff(trace) < 0).all()
+        assert np.allclose(a, feature_sign(Z, y, c, loss=loss).coef, atol=1e-6)
+
+
+def test_lasso_is_scikit_learns(cancer):
+    Z, _ = cancer
+    t = Z[:, 0] - .5*Z[:, 7] + .3*np.random.default_rng(0).normal(size=len(Z))
+    for c in (.5, .05, .005, 5e-4):
+        want = Lasso(alpha=c, fit_intercept=False, tol=1e-14, max_iter=10**6).fit(Z, t).coef_
+        assert np.abs(feature_sign(Z, t, c, loss="squared").coef - want).max() < 1e-7
+
+
+def test_logistic_is_scikit_learns(cancer):
+    Z, y = cancer
+    c = .03
+    a = feature_sign(Z, y, c, loss="logistic").coef
+    peer = LogisticRegression(l1_ratio=1, C=1/(c*len(y)), solver="saga", fit_intercept=False, tol=1e-9, max_iter=20000).fit(Z, y)
+    assert np.allclose(a, peer.coef_[0], atol=1e-4)
+
+
+def test_c_max_is_sharp(cancer):
+    Z, y = cancer
+    for loss in LOSSES:
+        c = c_max(Z, y, loss=loss)
+        assert not feature_sign(Z, y, c*(1 + 1e-9), loss=loss).coef.any()
+        assert feature_sign(Z, y, c*.999, loss=loss).coef.any()
+
+
+def test_path_and_ridge(cancer):
+    Z, y = cancer
+    cs, coefs, looked = penalty_path(Z, y, n_penalties=8, ratio=.01)
+    for c, a in zip(cs, coefs): assert np.allclose(a, feature_sign(Z, y, c).coef, atol=1e-4)
+    want = np.linalg.solve(Z.T@Z/len(y) + .2*np.eye(30), Z.T@y/len(y))
+    assert np.allclose(ridge_fit(Z, y, .1, loss="squared", tol=1e-10).coef, want, atol=1e-6)
+
+
+def test_newton_steps_stay_few(cancer):
+    Z, y = cancer
+    assert max(feature_sign(Z, y, f*c_max(Z, y), tol=1e-7).n_iter for f in (.3, .03, .003)) <= 25
+
+
+def test_quadratic_with_duplicate_columns():
+    H = np.array([[2., 2., 0.], [2., 2., 0.], [0., 0., 1.]]) + 1e-12*np.eye(3)
+    x = quadratic_l1(H, np.array([1., 1., .5]), np.full(3, .2), np.zeros(3), 1e-9)
+    assert kkt_violation(H@x - [1., 1., .5], x, .2).max() < 1e-6
+
+
+@pytest.mark.parametrize("bad, word", [(dict(c=-1.), "non-negative"), (dict(loss="hinge"), "loss must"), (dict(c=np.nan), "non-negative")])
+def test_solver_refuses(cancer, bad, word):
+    Z, y = cancer
+    with pytest.raises(ValueError, match=word): feature_sign(Z, y, **({"c": .1} | bad))
+
+
+# --- model and alternation --------------------------------------------------------------------------------------------------
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10**6))
+def test_blocks_agree(seed):
+    rng = np.random.default_rng(seed)
+    n, D, M, K = rng.integers(1, 7, 4)
+    X = rng.poisson(.7, (n, D, M)).astype(float)
+    packed, dense = as_blocks([sparse.csr_matrix(x) for x in X]), as_blocks(X)
+    A, B = rng.normal(size=(D, K)), rng.normal(size=(M, K))*(rng.random((M, K)) < rng.random())
+    assert np.allclose(packed.times_words(A), dense.times_words(A)) and np.allclose(packed.times_components(B), dense.times_components(B))
+    assert np.allclose(packed.times_words(A[:, 0])@B[:, 0], bilinear_scores(X, A[:, 0], B[:, 0]))
+    rows = rng.integers(0, n, 3)
+    assert np.allclose(packed.take(rows).times_words(A), dense.take(rows).times_words(A))
+
+
+def test_image_container_is_taken_as_it_is():
+    blocks = pytest.importorskip("boostlit.vision.blocks")
+    X, y = make_word_place(60, seed=5)
+    a = BilinearBoostClassifier(2, start="gradient").fit(blocks.blocks_from(X), y)
+    b = BilinearBoostClassifier(2, start="gradient").fit(X, y)
+    assert np.allclose(a.decision_function(X), b.decision_function(blocks.blocks_from(X)), atol=1e-3)
+
+
+@pytest.mark.parametrize("loss", sorted(LOSSES))
+@pytest.mark.parametrize("penalty, c", [("l1", .02), ("l2", .01), ("product", .005)])
+def test_alternation_never_rises(loss, penalty, c):
+    X, y = make_word_place(120, n_words=6, grid=4, seed=7)
+    start = np.random.default_rng(3).normal(size=16)/16
+    trace = alternate(X, y, np.full(120, 1/120), c, c, start, loss, penalty, 6, tol=1e-9)[2]
+    assert (np.diff(trace) <= 1e-6*trace[0]).all()
+
+
+def test_balance_keeps_the_term():
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=5), rng.normal(size=4)
+    a2, b2 = balance(a, b, 3., .2)
+    assert np.allclose(np.outer(a, b), np.outer(a2, b2)) and np.isclose(3*np.abs(a2).sum(), .2*np.abs(b2).sum())
+    assert not balance(a*0, b)[0].any()
+
+
+# --- estimators -------------------------------------------------------------------------------------------------------------
+FAIL = {"check_sample_weight_equivalence_on_dense_data": "repeated rows change the coordinate order and the solution within the tolerance",
+        "check_sample_weight_equivalence_on_sparse_data": "as for dense data"}
+
+
+@pytest.mark.parametrize("est", [BilinearBoostClassifier(3), SparseBilinearClassifier()], ids=lambda e: type(e).__name__)
+def test_scikit_learn_checks(est):
+    check_estimator(est, expected_failed_checks=FAIL, on_fail="raise")
+
+
+def test_weights_count_as_repetition(digits):
+    X, y = digits[0][:200], digits[1][:200]
+    w = np.random.default_rng(0).integers(0, 3, 200)
+    a = BilinearBoostClassifier(2, tol=1e-8).fit(X, y, sample_weight=w)
+    b = BilinearBoostClassifier(2, tol=1e-8).fit(np.repeat(X, w, 0), np.repeat(y, w))
+    assert np.allclose(a.decision_function(X), b.decision_function(X), atol=1e-3)
+
+
+def test_boosting_helps_and_is_deterministic(digits):
+    X, y = digits
+    tr = np.arange(len(y)) % 2 == 0
+    one = SparseBilinearClassifier(start="gradient").fit(X[tr], y[tr])
+    many = BilinearBoostClassifier(8, start="gradient").fit(X[tr], y[tr])
+    again = clone(many).set_params(n_jobs=2).fit(X[tr], y[tr])
+    assert many.score(X[~tr], y[~tr]) > one.score(X[~tr], y[~tr]) + .05
+    assert np.array_equal(many.words_, again.words_)
+    staged = list(many.staged_decision_function(X[~tr]))
+    assert len(staged) == many.n_rounds_ and np.allclose(staged[-1], many.decision_function(X[~tr]))
+    assert many.history_.column_names[:5] == ["round", "error", "edge", "alpha", "loss"] and many.terms_.num_rows > 8
+    assert np.linalg.matrix_rank(cell_weights(many, 3)) <= 8
+
+
+def test_options(digits):
+    X, y = digits[0][:400], digits[1][:400]
+    for kw in (dict(loss="logistic", coupling="softmax", learning_rate=.5, fit_intercept=True), dict(penalty="l2", c1=.01, c2=.01, relative=False),
+               dict(penalty="product"), dict(normalise=False), dict(class_weight="balanced"), dict(loss="squared"), dict(early_stopping=2, random_state=0), dict(start="random", random_state=1)):
+        e = BilinearBoostClassifier(3, **kw).fit(X, y)
+        assert e.score(X, y) > .5 and np.isfinite(e.decision_function(X)).all(), kw
+
+
+@pytest.mark.parametrize("kw, word", [(dict(penalty="l0"), "penalty must"), (dict(c1=0), "c1 must"), (dict(n_estimators=0), "n_estimators must"), (dict(coupling="softmax"), "logistic"),
+                                      (dict(tol=-1), "tol must"), (dict(class_weight="x"), "class_weight must")])
+def test_bad_parameters(digits, kw, word):
+    with pytest.raises(ValueError, match=word): BilinearBoostClassifier(**kw).fit(digits[0][:50], digits[1][:50])
+
+
+def test_bad_data(digits):
+    X, y = digits[0][:60], digits[1][:60]
+    e = BilinearBoostClassifier(2).fit(X, y)
+    for call, word in ((lambda: e.predict(X[:, :4]), "expecting"), (lambda: BilinearBoostClassifier().fit(X, y[:-1]), "inconsistent"), (lambda: BilinearBoostClassifier().fit(np.where(X == 0, np.nan, X), y), "NaN"),
+                       (lambda: BilinearBoostClassifier().fit(X, np.zeros(60)), "one class"), (lambda: BilinearBoostClassifier().fit(X, y, sample_weight=-np.ones(60)), "negative"),
+                       (lambda: as_blocks(np.zeros((0, 3, 3))), "no data"), (lambda: as_blocks(np.array([["a"]])), "numbers")):
+        with pytest.raises(ValueError, match=word): call()
+
+
+def test_corner_cases():
+    X = np.zeros((6, 3, 4)); X[:3, 1, 2] = 1e6; y = np.array(["b", "b", "b", "a", "a", "a"])
+    X.setflags(write=False)
+    e = BilinearBoostClassifier(3, start="gradient").fit(X, y)
+    assert (e.predict(X) == y).mean() >= .5 and np.isfinite(e.decision_function(X)).all()
+    with pytest.warns(RuntimeWarning, match="penalty leaves nothing"): z = SparseBilinearClassifier(1000., 1000., relative=False).fit(X/1e6, y)
+    assert z.predict(X).shape == (6,)
+
+
+def test_interrupt_keeps_rounds(digits, monkeypatch):
+    import boostlit.bilinear.boosting as m
+    real, calls = m.joint_terms, []
+    def stop(*a, **k):
+        calls.append(1)
+        if len(calls) == 3: raise KeyboardInterrupt
+        return real(*a, **k)
+    monkeypatch.setattr(m, "joint_terms", stop)
+    with pytest.warns(RuntimeWarning, match="2 rounds"): e = BilinearBoostClassifier(10).fit(digits[0][:100], digits[1][:100])
+    assert e.n_rounds_ == 2 and e.predict(digits[0][:5]).shape == (5,)
+
+
+def test_save_and_load(digits, tmp_path):
+    models = pytest.importorskip("boostlit.core.models")
+    e = BilinearBoostClassifier(3).fit(digits[0][:100], digits[1][:100])
+    models.save_model(e, tmp_path/"m.boostlit")
+    assert np.array_equal(models.load_model(tmp_path/"m.boostlit").decision_function(digits[0]), e.decision_function(digits[0]))
