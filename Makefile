@@ -54,7 +54,7 @@ readme: .venv/.dev
 	$(BIN)/python .ci/readme.py
 
 bench: .venv/.bench .venv/.package
-	$(BIN)/python -m boostlit.results.benchmarks
+	$(BIN)/python -c "from boostlit.results.benchmarks import main; main()"
 
 lab: .venv/.dev .venv/.package
 	$(BIN)/jupyter lab nbs

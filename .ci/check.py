@@ -41,7 +41,7 @@ def pytests():
     with tempfile.TemporaryDirectory() as tmp:
         report = Path(tmp)/"report.xml"
         run = subprocess.run([sys.executable, "-P", "-m", "pytest", str(ROOT/"tests"), "--rootdir", str(ROOT), "-c", str(ROOT/"pyproject.toml"),
-                              f"--junitxml={report}", "-p", "no:cacheprovider", "--durations=8"], cwd=tmp)
+                              f"--junitxml={report}", "-p", "no:cacheprovider", "--durations=8", "-n", "2", "--dist", "loadfile"], cwd=tmp)
         suite = ET.parse(report).getroot().find("testsuite").attrib if report.exists() else dict(tests=1, failures=1, errors=0, skipped=0)
     bad = int(suite["failures"]) + int(suite["errors"])
     return int(suite["tests"]) - int(suite["skipped"]), max(bad, int(run.returncode != 0)), int(suite["skipped"])
