@@ -1,0 +1,64 @@
+"Figures are small, see-through, and drawn from the numbers given."
+import io
+import numpy as np, pytest
+import matplotlib
+matplotlib.use("agg")
+import matplotlib.pyplot as plt
+from boostlit.core import plots as P
+
+
+@pytest.fixture(autouse=True)
+def style():
+    with matplotlib.rc_context():
+        P.use_style()
+        yield
+        plt.close("all")
+
+
+def test_figures_are_small_and_transparent():
+    fig, ax = plt.subplots()
+    buffer = io.BytesIO()
+    fig.savefig(buffer, format="png")
+    buffer.seek(0)
+    pixels = plt.imread(buffer)
+    assert pixels.shape == (300, 500, 4) and pixels[0, 0, 3] == 0 and len(buffer.getvalue()) < 30_000
+
+
+def test_colours_read_on_both_backgrounds():
+    def luminance(c):
+        rgb = np.array(matplotlib.colors.to_rgb(c))
+        return np.where(rgb <= .04045, rgb/12.92, ((rgb+.055)/1.055)**2.4) @ [.2126, .7152, .0722]
+    for c in [P.INK, *P.PALETTE]:
+        on_white, on_dark = 1.05/(luminance(c)+.05), (luminance(c)+.05)/(luminance("#16191c")+.05)
+        assert min(on_white, on_dark) > 2.2, c
+    assert len(set(P.PALETTE)) == len(P.PALETTE) >= 8
+
+
+def test_learning_curves():
+    runs = np.random.default_rng(0).random((4, 7))
+    ax = P.plot_learning_curves({"many": runs, "one": runs[0]}, xlabel="x", logx=True)
+    assert ax.get_xscale() == "log" and ax.get_xlabel() == "x" and len(ax.collections) == 1
+    np.testing.assert_allclose(ax.lines[0].get_ydata(), runs.mean(0))
+    np.testing.assert_allclose(ax.lines[1].get_xdata(), np.arange(1, 8))
+    other = plt.subplots()[1]
+    assert P.plot_learning_curves({"a": [1, 2]}, ax=other) is other
+
+
+def test_margins_are_a_distribution_function():
+    m = np.random.default_rng(1).uniform(-1, 1, 50)
+    ax = P.plot_margins({"m": m})
+    x, y = ax.lines[0].get_data()
+    assert y[0] == 0 and y[-1] == 1 and (np.diff(y) >= 0).all() and (np.diff(x) >= 0).all()
+    assert P.plot_margins(m).get_legend() is None
+
+
+@pytest.mark.parametrize("labels", [[0, 1], ["a", "b", "c"]])
+def test_regions(labels):
+    from boostlit.core.boosting import AdaBoostClassifier
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 2))
+    y = np.array(labels)[np.digitize(X[:, 0], [-.4, .4]) % len(labels)]
+    model = AdaBoostClassifier(n_estimators=10).fit(X, y)
+    ax = P.plot_decision_regions(model, X, y, resolution=20)
+    assert len(ax.lines) == len(labels) and ax.collections[0].get_array().size == 400
+    with pytest.raises(ValueError, match="2 columns"): P.plot_decision_regions(model, np.zeros((3, 5)))
