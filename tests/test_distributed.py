@@ -1,0 +1,227 @@
+"Training on a Dask cluster of two processes: the same model as on one machine, also when a worker is killed."
+import logging, os, signal, threading, time
+import numpy as np, pyarrow as pa, pyarrow.parquet as pq, pytest
+pytest.importorskip("distributed")
+from hypothesis import given, settings, strategies as st
+from boostlit import AdaBoostClassifier, GentleBoostClassifier, QuadraticBoostClassifier
+from boostlit.core import stumps
+from boostlit.core.boosting import adaboost
+from boostlit.core.datasets import have_dataset
+from boostlit.core.distributed import (DistributedStumpOracle, Run, answer, as_fitted, class_histograms, compare_models, distributed_adaboost, distributed_gentleboost,
+                                       distributed_quadraticboost, load_partition, matrix_of, merge_answers, merge_summaries, partition_sources, plan_table, same_products,
+                                       same_stumps, stump_from_histogram, summarise_partition)
+from boostlit.core.stumps import StumpOracle
+
+SOAK = bool(os.environ.get("BOOSTLIT_SOAK"))
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    from distributed import Client, LocalCluster
+    with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=logging.CRITICAL) as cluster, Client(cluster) as client: yield client
+
+
+def mixed_table(n=600, classes=2, seed=0):
+    "Numbers, words, missing values, a constant column, weights with zeros."
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3)); X[:, 1] = np.round(X[:, 1], 1); X[rng.random((n, 3)) < .05] = np.nan
+    words = rng.choice(["red", "green", "blue"], n).astype(object); words[rng.random(n) < .05] = None
+    score = np.nan_to_num(X[:, 0]) + np.nan_to_num(X[:, 1])*(words == "red") + .3*rng.normal(size=n)
+    y = np.digitize(score, np.quantile(score, np.linspace(0, 1, classes + 1)[1:-1]))
+    return pa.table({"a": X[:, 0], "b": X[:, 1], "c": X[:, 2], "word": pa.array(words.tolist()), "flat": np.ones(n), "weight": rng.integers(0, 3, n).astype(float), "y": np.array(["no", "yes", "well"])[y]})
+
+
+def cut(table, edges): return [table[a:b] for a, b in zip([0, *edges], [*edges, len(table)])]
+def features(table): return table.select(["a", "b", "c", "word", "flat"])
+def weighted(table): return table.drop_columns(["weight"]), table
+
+
+def plan_of(table, pieces, max_bins):
+    "The plan from pieces, without a cluster."
+    summary = merge_summaries([summarise_partition(p, "y", None, max_bins) for p in pieces])
+    return plan_table(summary, lambda names, rows: matrix_of(table, names, [None]*len(names))[slice(None) if rows is None else rows], "y", None, max_bins, ())
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.lists(st.integers(1, 299), max_size=5), st.sampled_from([4, 16, 256, None]), st.integers(0, 3))
+def test_cuts_and_answers_do_not_depend_on_the_pieces(edges, max_bins, seed):
+    table = mixed_table(300, seed=seed).drop_columns(["weight"])
+    pieces = [p for p in cut(table, sorted(set(edges))) if len(p)]
+    plan = plan_of(table, pieces, max_bins)
+    one = StumpOracle(matrix_of(table, plan.names, plan.categories), plan.kinds, max_bins)
+    assert all(np.array_equal(a, b) for a, b in zip(plan.points, one.points)) and np.array_equal(plan.n_codes, one.n_codes)
+    parts = [load_partition(p, plan, k) for k, p in enumerate(pieces)]
+    assert np.array_equal(np.concatenate([p.codes for p in parts], axis=1), one.codes)
+    y = 2.*(np.array(table["y"].to_pylist()) == plan.classes[1]) - 1
+    run, log = Run("r", "adaboost", 1, 2), []
+    reference = adaboost(one, y, 4)
+    for h, row in zip(reference.hypotheses, reference.history):
+        (_, z, *_), H = merge_answers([answer(p, run, 0, log, class_histograms, 2) for p in parts])
+        stump, edge, error = stump_from_histogram(plan, H/z, "error")
+        assert same_stumps(np.atleast_1d(stump), np.atleast_1d(h)) and abs(error - row["weighted_error"]) < 1e-13
+        log.append((stump, row["alpha"], z))
+
+
+def test_quantile_cuts_use_the_sample_of_one_machine(monkeypatch):
+    monkeypatch.setattr(stumps, "SAMPLE", 100)
+    table = mixed_table(400).drop_columns(["weight"])
+    plan = plan_of(table, cut(table, [50, 120, 390]), 8)
+    one = StumpOracle(matrix_of(table, plan.names, plan.categories), plan.kinds, 8)
+    assert all(np.array_equal(a, b) for a, b in zip(plan.points, one.points))
+
+
+def test_lost_memory_is_replayed_bit_for_bit():
+    table = mixed_table().drop_columns(["weight"])
+    plan = plan_of(table, [table], 32)
+    stump = StumpOracle(matrix_of(table, plan.names, plan.categories), plan.kinds, 32).best(np.where(np.array(table["y"].to_pylist()) == "yes", 1., -1.), np.full(600, 1/600))[0]
+    for master in ("adaboost", "gentle", "samme"):
+        run, log = Run("r", master, 1, 2), [(stump, .1*t, 1.) for t in range(1, 8)]
+        if master == "samme":
+            stump = stump.copy(); log = [(stump, a, z) for _, a, z in log]
+            for b in ("left", "right", "missing"): stump[b] = max(stump[b], 0)
+        a, b = load_partition(table, plan, 0), load_partition(table, plan, 0)
+        for t in range(len(log) + 1): last = answer(a, run, max(0, t - 1), log[max(0, t - 1):t], class_histograms, 2)
+        assert answer(b, run, 6, log[6:], class_histograms, 2) == {"behind": 0}
+        again = answer(b, run, 0, log, class_histograms, 2)
+        assert last[0] == again[0] and np.array_equal(last[1], again[1]) and np.array_equal(a.w, b.w)
+        assert answer(b, Run("other", master, 1, 2), 0, [], class_histograms, 2)[0][1] == pytest.approx(1)      # a new run starts afresh
+
+
+def test_joblib_runs_on_the_cluster(cluster):
+    import joblib
+    from sklearn.datasets import load_breast_cancer
+    from sklearn.model_selection import cross_val_score
+    from boostlit.core.experiments import cross_validation
+    X, y = load_breast_cancer(return_X_y=True)
+    est = AdaBoostClassifier(n_estimators=5)
+    here, rows = cross_val_score(est, X, y, cv=3), cross_validation((X, y), est, n_splits=3, progress=False)
+    with joblib.parallel_config(backend="dask"):
+        assert np.array_equal(here, cross_val_score(est, X, y, cv=3, n_jobs=2))
+        assert rows.equals(cross_validation((X, y), est, n_splits=3, n_jobs=2, progress=False))
+
+
+@pytest.mark.parametrize("classes,weight", [(2, None), (2, "weight"), (3, "weight")])
+def test_same_model(cluster, classes, weight, tmp_path):
+    table = mixed_table(classes=classes)
+    w = None if weight is None else table["weight"].to_numpy()
+    stored = table if weight else table.drop_columns(["weight"])
+    for k, piece in enumerate(cut(stored, [100, 101, 350])): pq.write_table(piece, tmp_path/f"{k}.parquet", row_group_size=200)
+    oracle = DistributedStumpOracle(tmp_path, "y", cluster, weight=weight, max_bins=32)
+    X, y = features(table), np.array(table["y"].to_pylist())
+    one, many = AdaBoostClassifier(n_estimators=12, max_bins=32).fit(X, y, sample_weight=w), distributed_adaboost(oracle, 12)
+    assert same_stumps(one.stumps_, many.stumps_) and np.allclose(one.alphas_, many.alphas_, rtol=0, atol=1e-12)
+    assert one.history_.column_names == many.history_.column_names
+    assert all(np.allclose(one.history_[c], many.history_[c], rtol=0, atol=1e-11) for c in one.history_.column_names)
+    assert np.array_equal(one.predict(X), many.predict(X)) and one.terms_["term"].equals(many.terms_["term"])
+    keep = np.ones(600, bool) if w is None else w > 0
+    assert oracle.weights().shape == (keep.sum(),) and abs(oracle.weights().sum() - 1) < 1e-12
+    one, many = GentleBoostClassifier(n_estimators=6, max_bins=32).fit(X, y, sample_weight=w), distributed_gentleboost(oracle, 6)
+    assert same_stumps(one.stumps_, many.stumps_) and np.allclose(one.decision_function(X), many.decision_function(X), atol=1e-11)
+    assert all(np.allclose(one.history_[c], many.history_[c], rtol=0, atol=1e-11) for c in one.history_.column_names)
+
+
+def test_weights_equal_one_machine(cluster):
+    table = mixed_table().drop_columns(["weight"])
+    oracle = DistributedStumpOracle(cut(table, [77, 300]), "y", cluster, max_bins=32)
+    one = StumpOracle(matrix_of(table, oracle.plan.names, oracle.plan.categories), oracle.plan.kinds, 32)
+    y = np.where(np.array(table["y"].to_pylist()) == "yes", 1., -1.)
+    distributed_adaboost(oracle, 25)
+    reference = adaboost(one, y, 25)
+    assert np.abs(oracle.weights() - reference.weights).max() < 1e-12
+    given = DistributedStumpOracle(cut(table, [150]), "y", cluster, max_bins=32, cuts=one.points)       # cuts from outside; other pieces, same model
+    far = adaboost(given, y, 5)                                                                         # under a master that knows no cluster
+    assert far.hypotheses == reference.hypotheses[:5] and np.abs(far.alphas - reference.alphas[:5]).max() < 1e-12
+    h, edge = given.best()
+    assert h == reference.hypotheses[0] and abs(edge - reference.history[0]["edge"]) < 1e-12
+
+
+@pytest.mark.parametrize("degree,criterion", [(2, "error"), (2, "entropy"), (3, "error")])
+def test_same_products(cluster, degree, criterion):
+    table = mixed_table(400).drop_columns(["weight"])
+    oracle = DistributedStumpOracle(cut(table, [90, 222]), "y", cluster, max_bins=16)
+    parameters = dict(n_restarts=3, max_inner=6, degree=degree, criterion=criterion, random_state=1)
+    X, y = features(table), np.array(table["y"].to_pylist())
+    one = QuadraticBoostClassifier(n_estimators=7, max_bins=16, **parameters).fit(X, y)
+    many = distributed_quadraticboost(oracle, 7, **parameters)
+    assert same_products(one, many) and one.history_.column_names == many.history_.column_names
+    assert np.allclose(one.decision_function(X), many.decision_function(X), atol=1e-11)
+
+
+def kill_when(client, oracle, rounds):
+    pid = sorted(client.run(os.getpid).values())[0]
+    oracle.start("adaboost")
+    def wait():
+        while len(oracle.log) < rounds: time.sleep(.001)
+        os.kill(pid, signal.SIGKILL)
+    thread = threading.Thread(target=wait, daemon=True); thread.start()
+    return thread
+
+
+def test_worker_killed(cluster, tmp_path):
+    table = mixed_table(classes=3).drop_columns(["weight"])
+    for k, piece in enumerate(cut(table, [100, 350])): pq.write_table(piece, tmp_path/f"{k}.parquet")
+    oracle = DistributedStumpOracle(tmp_path, "y", cluster, max_bins=32)
+    calm = distributed_adaboost(oracle, 20)
+    oracle.traffic.clear()
+    thread = kill_when(cluster, oracle, 6)
+    many = distributed_adaboost(oracle, 20); thread.join()
+    assert np.array_equal(calm.stumps_, many.stumps_) and np.array_equal(calm.alphas_, many.alphas_)
+    assert calm.history_.equals(many.history_) and any(t["replayed"] for t in oracle.traffic)
+    cluster.wait_for_workers(2, timeout=60)
+
+
+def test_traffic_does_not_grow_with_the_rows(cluster):
+    sizes = []
+    for n in (200, 2000):
+        oracle = DistributedStumpOracle(cut(mixed_table(n).drop_columns(["weight"]), [n//2]), "y", cluster, max_bins=16)
+        distributed_adaboost(oracle, 4)
+        sizes.append(max(t["received"] for t in oracle.traffic))
+        assert max(t["sent"] for t in oracle.traffic) < 1000*2
+    assert sizes[0] == sizes[1] < 2000
+
+
+def test_dask_data_frame(cluster):
+    dd = pytest.importorskip("dask.dataframe")
+    import pandas as pd
+    table = mixed_table(300).drop_columns(["weight", "word"])
+    frame = dd.from_pandas(table.to_pandas(), npartitions=3)
+    many = distributed_adaboost(DistributedStumpOracle(frame, "y", cluster, max_bins=16), 5)
+    one = AdaBoostClassifier(n_estimators=5, max_bins=16).fit(table.drop_columns(["y"]), np.array(table["y"].to_pylist()))
+    assert same_stumps(one.stumps_, many.stumps_)
+
+
+@pytest.mark.parametrize("change,message", [
+    (dict(target="nothing"), "no column 'nothing'"), (dict(criterion="gini"), "criterion must be one of"), (dict(nominal=["nothing"]), "does not have"),
+    (dict(data=[]), "no partition"), (dict(data="nowhere"), "no Parquet file"), (dict(cuts=[np.zeros(1)]), "cuts has 1 arrays"),
+    (dict(data=[pa.table({"a": [1., 2.], "y": ["no", None]})]), "missing labels"), (dict(data=[pa.table({"a": [1., 2.], "y": ["no", "no"]})]), "at least 2 classes"),
+    (dict(data=[pa.table({"a": [1., np.inf], "y": ["no", "yes"]})]), "infinity"), (dict(data=[pa.table({"a": [1.], "y": ["no"]}), pa.table({"b": [1.], "y": ["yes"]})]), "differ in their columns"),
+    (dict(data=[pa.table({"a": [1.], "y": ["no"]}), pa.table({"a": ["x"], "y": ["yes"]})]), "words in one partition"),
+    (dict(data=[pa.table({"a": [1., 2.], "w": [1., -1.], "y": ["no", "yes"]})], weight="w"), "negative")])
+def test_bad_tables(cluster, change, message):
+    arguments = dict(data=[mixed_table(50).drop_columns(["weight"])], target="y", client=cluster) | change
+    with pytest.raises(ValueError, match=message): DistributedStumpOracle(**arguments)
+
+
+def test_without_a_client():
+    with pytest.raises(ValueError, match="no Dask client"): DistributedStumpOracle([mixed_table(50)], "y")
+
+
+@pytest.mark.soak
+@pytest.mark.skipif(not SOAK, reason="long form: BOOSTLIT_SOAK=1")
+@pytest.mark.parametrize("name,rounds,spent", [("adult", 30, 12), ("covtype", 10, 4)])
+def test_worker_killed_on_large_data(cluster, name, rounds, spent):
+    if not have_dataset(name): pytest.skip(f"{name} is not here")
+    killed = []
+    def before(oracle):
+        cluster.wait_for_workers(2, timeout=120)
+        killed.append(1)
+        pid = sorted(cluster.run(os.getpid).values())[0]
+        old = oracle.run
+        def wait():
+            while oracle.run == old or len(oracle.log) < 2: time.sleep(.005)
+            os.kill(pid, signal.SIGKILL)
+        threading.Thread(target=wait, daemon=True).start()
+    rows = compare_models(name, cluster, rounds=rounds, spent=spent, before=before)
+    for r in rows: print(r)
+    print(f"{name}: {len(killed)} workers killed, {sum(r['same'] for r in rows)} of {len(rows)} models equal")
+    assert all(r["same"] and r["alphas"] < 1e-12 for r in rows)
