@@ -4,7 +4,8 @@
 
 # %% auto #0
 __all__ = ['EXPERIMENT_MODULES', 'PAPERS', 'VERDICTS', 'SITE', 'load_reproductions', 'select', 'why_not', 'run_item', 'reproduce',
-           'fresh_ledger', 'ledger_text', 'page_link', 'ledger_rows_html', 'item_figure', 'report_html', 'main']
+           'fresh_ledger', 'ledger_text', 'page_link', 'ledger_rows_html', 'item_figure', 'verdict_figure',
+           'report_html', 'main']
 
 # %% ../nbs/results/00_command.ipynb #5e7aec55
 import argparse, base64, html, importlib, io, json, os, re, sys, time
@@ -64,19 +65,22 @@ def why_not(r,    # a `Reproduction`
     if lost and not (full and fetchable == lost): return f"needs {', '.join(lost)}" + ("; --full may download" if fetchable == lost else "; set BOOSTLIT_DATA")
     return ""
 
-# %% ../nbs/results/00_command.ipynb #ca93ca84
+# %% ../nbs/results/00_command.ipynb #2f507bfa
 def run_item(r,             # a `Reproduction`
              out:Path,      # folder of this run
              n_jobs:int=1,  # processes
              progress=True, # show bars?
             )->list:        # rows, each with its key
     "Rows of one item, computed now or read from an earlier run."
+    from boostlit import __version__
     path = Path(out)/"items"/f"{r.name}.json"
-    try: return json.loads(path.read_text(encoding="utf-8"))["rows"]
+    try:
+        doc = json.loads(path.read_text(encoding="utf-8"))
+        if doc["version"] == __version__: return doc["rows"]
     except (OSError, ValueError, KeyError): pass
     start = time.perf_counter()
     rows = [{"item": r.item, **_plain(dict(row)), "paper": r.paper} for row in r.run(n_jobs=n_jobs, out=Path(out)/"units"/r.name, progress=progress)]
-    doc = {"paper": r.paper, "item": r.item, "title": r.title, "seconds": round(time.perf_counter()-start, 1), "rows": rows}
+    doc = {"version": __version__, "paper": r.paper, "item": r.item, "title": r.title, "seconds": round(time.perf_counter()-start, 1), "rows": rows}
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, lambda f: Path(f).write_bytes(json.dumps(doc, indent=1).encode()))
     return rows
@@ -207,6 +211,31 @@ def item_figure(rows, # ledger rows of one item
 
 def _zero(v): return v if v == v else 0.
 
+# %% ../nbs/results/00_command.ipynb #862a6e85
+def verdict_figure(rows, # rows of the ledger
+                  ):     # matplotlib figure
+    "One bar a paper, divided by verdict."
+    from collections import Counter
+    from matplotlib.figure import Figure
+    from boostlit.core.plots import PALETTE, INK
+    papers = sorted({r["paper"] for r in rows})
+    colours = dict(zip(VERDICTS, (PALETTE[2], PALETTE[0], PALETTE[1], PALETTE[3], INK, PALETTE[7])))
+    fig = Figure(figsize=(7, .9+.36*len(papers)), dpi=100, facecolor="none", layout="constrained")
+    ax = fig.subplots()
+    for i, k in enumerate(papers):
+        counts, left = Counter(r["verdict"] for r in rows if r["paper"] == k), 0.
+        for v in VERDICTS:
+            share = counts[v]/sum(counts.values())
+            ax.barh(i, share, left=left, color=colours[v], height=.7, label=v if i == 0 else None)
+            if share > .04: ax.text(left+share/2, i, counts[v], ha="center", va="center", color="white", fontsize=8)
+            left += share
+    ax.set_yticks(range(len(papers)), [f"{k} · {PAPERS.get(k, ('', '?'))[1]}" for k in papers], fontsize=8)
+    ax.set(xlim=(0, 1), ylim=(len(papers)-.5, -.5), xticks=[], facecolor="none")
+    ax.spines[:].set_visible(False)
+    ax.tick_params(colors=INK, length=0)
+    fig.legend(*ax.get_legend_handles_labels(), loc="outside upper center", ncols=6, fontsize=8, frameon=False, labelcolor=INK, handlelength=1, columnspacing=1)
+    return fig
+
 # %% ../nbs/results/00_command.ipynb #37145a3c
 def _img(fig, alt):
     "A figure as an image inside the page."
@@ -226,7 +255,7 @@ def _figures(k, rows, done):
             except Exception as e: yield f"<p><small>the figure of {html.escape(item)} failed: {html.escape(str(e))}</small></p>"
             else: yield f"<figure>{_img(getattr(ax, 'figure', ax), item)}<figcaption>{html.escape(item)}: {html.escape(own[item][0].title)}</figcaption></figure>"
 
-# %% ../nbs/results/00_command.ipynb #faec85a7
+# %% ../nbs/results/00_command.ipynb #ad764bc1
 def report_html(table,     # from `fresh_ledger`
                 done=(),   # (reproduction, rows) run now
                 skipped=None, # name -> (reproduction, reason)
@@ -238,6 +267,7 @@ def report_html(table,     # from `fresh_ledger`
     e, rows = html.escape, table.to_pylist()
     parts = [f"<h1>boostlit: the papers' numbers and ours</h1><p>Version {__version__}. Green bar: computed in this run; the other numbers of ours are those stored with the package. "
              "<b>exact</b>: the printed digits; <b>within spread</b>: no further apart than the larger of the two spreads; <b>same order</b>: another value, but the methods rank as in the paper; <b>differs</b>: neither. Click a heading to sort.</p>"]
+    if rows: parts.append(f"<figure>{_img(verdict_figure(rows), 'verdicts by paper')}<figcaption>What became of the numbers of each paper.</figcaption></figure>")
     for k in sorted({r["paper"] for r in rows}):
         here = [r for r in rows if r["paper"] == k]
         counts = Counter(r["verdict"] for r in here)
