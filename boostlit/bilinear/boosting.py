@@ -41,11 +41,12 @@ def alternate(X, y, w,                    # blocks, labels ±1, weights
         alpha, beta = rebalance(alpha, beta, c1, c2, penalty)
     return alpha, beta, trace
 
-# %% ../../nbs/bilinear/04_boosting.ipynb #9b22f6c2
-def half_step(Z, y, w, c, start, other, loss, penalty, offset, tol):
+# %% ../../nbs/bilinear/04_boosting.ipynb #6d643e86
+def half_step(Z, y, w, c, start, other, loss, penalty, offset, tol, ridge=0.):
     "Minimise over one block with the other held: (weights, loss plus this block's penalty)."
+    if ridge: ridge = ridge*np.mean(w@(Z*Z))
     if penalty == "l2": s = ridge_fit(Z, y, c, w, loss, start, offset, tol=max(tol, 1e-5))
-    else: s = feature_sign(Z, y, c*other if penalty == "product" else c, w, loss, start, offset, tol=tol)     # product: the other norm is part of the price
+    else: s = feature_sign(Z, y, c*other if penalty == "product" else c, w, loss, start, offset, ridge, tol)     # product: the other norm is part of the price
     return s.coef, s.objective
 
 def other_cost(v, c, penalty):
@@ -87,9 +88,9 @@ def boost_reference(X, y,                  # (n, words, components) dense array,
         F += f; terms.append((alpha, beta))
     return np.array([a for a, _ in terms]), np.array([b for _, b in terms]), F
 
-# %% ../../nbs/bilinear/04_boosting.ipynb #39c55b6b
+# %% ../../nbs/bilinear/04_boosting.ipynb #951ee136
 def joint_terms(X, Y, Wt, c1, c2, beta,    # blocks; (K, n) labels, weights; (K,) penalties; (K, m) starts
-                loss, penalty, n_alternations, offsets, tol, bias, n_jobs):
+                loss, penalty, n_alternations, offsets, tol, bias, ridge, n_jobs):
     "One term for each of K one-against-all problems: (alphas (K, D), betas (K, m), biases (K,), objectives (K,))."
     K, alpha, b, g = len(Y), np.zeros((len(Y), X.shape[1])), np.zeros(len(Y)), np.full(len(Y), np.nan)
     if penalty == "product": c1 = c2 = np.sqrt(c1*c2)
@@ -99,7 +100,7 @@ def joint_terms(X, Y, Wt, c1, c2, beta,    # blocks; (K, n) labels, weights; (K,
             held, free, c, ch = (beta, alpha, c1, c2) if block == "words" else (alpha, beta, c2, c1)
             def one(Z, k):
                 col, start, pen = (np.c_[Z, np.ones(len(Z))], np.r_[free[k], b[k]], np.r_[np.full(Z.shape[1], c[k]), 0.]) if bias else (Z, free[k], c[k])
-                coef, f = half_step(col, Y[k], Wt[k], pen, start, np.abs(held[k]).sum(), loss, penalty, offsets[k], tol)
+                coef, f = half_step(col, Y[k], Wt[k], pen, start, np.abs(held[k]).sum(), loss, penalty, offsets[k], tol, ridge)
                 free[k] = coef[:Z.shape[1]]; b[k] = coef[-1] if bias else 0.
                 g[k] = f + other_cost(held[k], ch[k], penalty)
             for group in class_groups(live, X.shape, block):
@@ -159,7 +160,7 @@ def round_weights(F, Y, w, loss, normalise):
     W = w*np.exp(np.minimum(e - top, 600.))
     return (W/W.sum(1, keepdims=True) if normalise else W), np.zeros_like(F)
 
-# %% ../../nbs/bilinear/04_boosting.ipynb #092ab4b1
+# %% ../../nbs/bilinear/04_boosting.ipynb #89c4ec3a
 def boost_bilinear(X, Y, w, p,             # blocks, (K, n) labels ±1, weights, parameters of the estimator
                    valid=None,             # (blocks, class codes) for early stopping
                   )->dict:                 # arrays words (T, K, D), components (T, K, m), biases (T, K), and the history
@@ -171,7 +172,7 @@ def boost_bilinear(X, Y, w, p,             # blocks, (K, n) labels ±1, weights,
             Wt, off = round_weights(class_offsets(F, p.coupling), Y, w, p.loss, p.normalise)
             beta = start_components(X, Y, Wt, off, p, t)
             if c12 is None: c12 = first_penalties(X, Y, Wt, p.c1, p.c2, beta, p.loss, off, p.penalty, p.n_jobs) if p.relative else (np.full(K, float(p.c1)), np.full(K, float(p.c2)))
-            A, B, b, g = joint_terms(X, Y, Wt, *c12, beta, p.loss, p.penalty, p.n_alternations, off, p.tol, p.fit_intercept, p.n_jobs)
+            A, B, b, g = joint_terms(X, Y, Wt, *c12, beta, p.loss, p.penalty, p.n_alternations, off, p.tol, p.fit_intercept, p.ridge, p.n_jobs)
             if not (A.any() or b.any()): break
             A, b = A*p.learning_rate, b*p.learning_rate
             f = term_scores(X, A, B) + b[:, None]; F += f; out.append((A, B, b)); rows.append(history_row(t+1, F, f, Y, w, Wt, A, B))
@@ -211,7 +212,7 @@ def history_row(t, F, f, Y, w, Wt, A, B):
     return dict(round=t, error=float(np.mean(w@((Y*F).T <= 0))), edge=float(np.mean((Wt*Y*f).sum(1))), alpha=float(np.mean(np.abs(A).sum(1)*np.abs(B).sum(1))),
                 loss=loss, words=float(np.mean((A != 0).sum(1))), components=float(np.mean((B != 0).sum(1))))
 
-# %% ../../nbs/bilinear/04_boosting.ipynb #24c0db20
+# %% ../../nbs/bilinear/04_boosting.ipynb #353319fb
 class BilinearBoostClassifier(BoostingClassifierMixin, ClassifierMixin, BaseEstimator):
     "Boosted sparse bilinear model: a sum of terms alpha' X beta, one-against-all for many classes."
     def __init__(self,
@@ -219,6 +220,7 @@ class BilinearBoostClassifier(BoostingClassifierMixin, ClassifierMixin, BaseEsti
                  c1:float=.1, c2:float=.1,     # penalties of words and of components
                  relative:bool=True,           # penalties as fractions of the smallest ones that give zero?
                  penalty:str="l1",             # "l1" (B-SBLM), "l2" (B-L2BLM) or "product"
+                 ridge:float=0.,               # extra Euclidean penalty on l1 half-steps, as a fraction of their mean curvature
                  loss:str="exponential",       # "exponential", "logistic" or "squared"
                  n_alternations:int=3,         # passes over both blocks in a round
                  learning_rate:float=1.,       # shrinks every term
@@ -263,10 +265,10 @@ class BilinearBoostClassifier(BoostingClassifierMixin, ClassifierMixin, BaseEsti
         tags = super().__sklearn_tags__(); tags.input_tags.three_d_array = True; tags.input_tags.sparse = True
         return tags
 
-# %% ../../nbs/bilinear/04_boosting.ipynb #5eb6c75b
+# %% ../../nbs/bilinear/04_boosting.ipynb #8d1b9601
 class SparseBilinearClassifier(BilinearBoostClassifier):
     "One bilinear term per class: the model of the paper before boosting."
-    def __init__(self, c1:float=.1, c2:float=.1, relative:bool=True, penalty:str="l1", loss:str="exponential", n_alternations:int=3,
+    def __init__(self, c1:float=.1, c2:float=.1, relative:bool=True, penalty:str="l1", ridge:float=0., loss:str="exponential", n_alternations:int=3,
                  start:str="constant", fit_intercept:bool=False, class_weight=None, tol:float=1e-4, n_jobs:int|None=None, random_state=None, verbose:bool=False):
         for k, v in list(locals().items()):
             if k not in ("self", "__class__"): setattr(self, k, v)
@@ -316,7 +318,7 @@ def fit_estimator(est, X, y, sample_weight, n_rounds, **fixed):
     if est.n_rounds_ == 0: warnings.warn("the penalty leaves nothing: every term is zero (lower c1 and c2)", RuntimeWarning, stacklevel=3)
     return est
 
-# %% ../../nbs/bilinear/04_boosting.ipynb #e65f3fed
+# %% ../../nbs/bilinear/04_boosting.ipynb #753eb860
 def check_parameters(p):
     "One clear sentence for each parameter that makes no sense."
     for name, ok in (("penalty", ("l1", "l2", "product")), ("loss", tuple(LOSSES)), ("start", ("constant", "gradient", "random")), ("coupling", ("none", "softmax")), ("class_weight", (None, "balanced"))):
@@ -326,6 +328,7 @@ def check_parameters(p):
         if not isinstance(getattr(p, name), (int, np.integer)) or getattr(p, name) < 1: raise ValueError(f"{name.strip('_')} must be a positive integer, got {getattr(p, name)!r}")
     for name in ("c1", "c2", "learning_rate", "tol"):
         if not (np.isscalar(getattr(p, name)) and np.isfinite(getattr(p, name)) and getattr(p, name) > 0): raise ValueError(f"{name} must be a positive number, got {getattr(p, name)!r}")
+    if not (np.isscalar(p.ridge) and np.isfinite(p.ridge) and p.ridge >= 0): raise ValueError(f"ridge must not be negative, got {p.ridge!r}")
     if not 0 < p.validation_fraction < 1: raise ValueError(f"validation_fraction must lie in (0, 1), got {p.validation_fraction}")
 
 def check_labels(y, n):
