@@ -23,7 +23,7 @@ def pair_counts(n_classes:int,     # K
         raise ValueError(f"a fair draw from {K} classes needs n_same to be a positive multiple of {K} and n_different a positive multiple of {K*(K-1)//2}, got {n_same} and {n_different}")
     return s, t, 2*s+(K-1)*t
 
-# %% ../../nbs/pairwise/04_pairs.ipynb #26218bb0
+# %% ../../nbs/pairwise/04_pairs.ipynb #e3cee838
 def draw_pairs(y,                    # class of each sample
                n_same:int,           # same-class pairs, a multiple of the number of classes
                n_different:int,      # different-class pairs, a multiple of the number of pairs of classes
@@ -42,7 +42,8 @@ def draw_pairs(y,                    # class of each sample
     different = np.stack([rest[a, b-1], rest[b, a]], -1).reshape(-1, 2)
     pairs = np.concatenate([same, different]); z = np.repeat([1, -1], [len(same), len(different)])
     if shuffle_order: pairs = np.where(rng.random(len(pairs))[:, None] < .5, pairs, pairs[:, ::-1])
-    return pairs, z
+    rows = rng.permutation(len(pairs))                                # cross-validation without shuffling must find all classes in each fold
+    return pairs[rows], z[rows]
 
 # %% ../../nbs/pairwise/04_pairs.ipynb #40d1d51f
 def split_pairs(z,                  # labels of the pairs
