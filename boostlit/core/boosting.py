@@ -7,7 +7,7 @@ __all__ = ['TINY', 'half_log_odds', 'adaboost_reference', 'Boosted', 'adaboost',
            'gentleboost', 'ensemble_scores', 'rounds_outputs', 'real_outputs', 'AdaBoostClassifier', 'staged_scores',
            'stump_terms', 'RealOracle', 'GentleBoostClassifier', 'shape_function', 'ShapeDisplay', 'margins']
 
-# %% ../../nbs/core/02_boosting.ipynb #eef8d0fc
+# %% ../../nbs/core/02_boosting.ipynb #a79b7acb
 from typing import NamedTuple
 import numpy as np
 from numba import njit
@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, check_random_state
 from .conventions import (BoostingClassifierMixin, encode_labels, normalise_weights, tabular_input,
-                                       history_table, progress_bar, warn_interrupted)
+                                       history_table, progress_bar, warn_interrupted, INTERRUPTS)
 from .stumps import STUMP, StumpOracle, LearnerOracle, stump_outputs, describe_stump
 
 # %% ../../nbs/core/02_boosting.ipynb #ab79f22f
@@ -62,7 +62,7 @@ def _reweight(w, w0, y, out, alpha, F):
     for i in range(len(w)): w[i] /= z
     return z, error, loss
 
-# %% ../../nbs/core/02_boosting.ipynb #8a3d366d
+# %% ../../nbs/core/02_boosting.ipynb #f19a38ac
 def adaboost(oracle,             # `best(y, w) -> (hypothesis, edge)` and `outputs(hypothesis)` in {-1, +1}
              y:np.ndarray,       # labels in {-1, +1}
              n_rounds:int,       # most rounds
@@ -88,9 +88,9 @@ def adaboost(oracle,             # `best(y, w) -> (hypothesis, edge)` and `outpu
             hypotheses.append(h); alphas.append(alpha)
             rows.append(dict(round=len(rows)+1, error=train, weighted_error=error, edge=1-2*error, alpha=alpha, loss=loss, cost=spent))
             if chance or error <= TINY: break
-    except KeyboardInterrupt: warn_interrupted(len(rows))
+    except INTERRUPTS as e: warn_interrupted(len(rows), e)
     finally: bar.close()
-    return Boosted(hypotheses, np.array(alphas), rows, w, F)
+    return Boosted(hypotheses[:len(rows)], np.array(alphas[:len(rows)]), rows, w, F)
 
 # %% ../../nbs/core/02_boosting.ipynb #361757ad
 @njit(cache=True, nogil=True)
@@ -112,7 +112,7 @@ def samme_loss(votes, y, w0):
     margin = (votes[np.arange(len(y)), y]*K - votes.sum(axis=1))/(K - 1)      # y.F = K/(K-1) F_y when F sums to zero
     return float(w0 @ np.exp(-margin/(K - 1)))
 
-# %% ../../nbs/core/02_boosting.ipynb #de92e737
+# %% ../../nbs/core/02_boosting.ipynb #9171179c
 def samme(oracle,             # `best_class(y, w, K) -> (hypothesis, accuracy)` and `outputs(hypothesis)` in 0..K-1
           y:np.ndarray,       # class numbers
           n_classes:int,      # K
@@ -135,8 +135,8 @@ def samme(oracle,             # `best_class(y, w, K) -> (hypothesis, accuracy)` 
             hypotheses.append(h); alphas.append(alpha)
             rows.append(dict(round=t+1, error=train, weighted_error=error, edge=1-error*n_classes/(n_classes-1), alpha=alpha, loss=samme_loss(votes, y, w0)))
             if guess or error <= TINY: break
-    except KeyboardInterrupt: warn_interrupted(len(rows))
-    return Boosted(hypotheses, np.array(alphas), rows, w, centre_votes(votes))
+    except INTERRUPTS as e: warn_interrupted(len(rows), e)
+    return Boosted(hypotheses[:len(rows)], np.array(alphas[:len(rows)]), rows, w, centre_votes(votes))
 
 def centre_votes(votes):
     "Scores that sum to zero over the classes: a vote for k is 1 for k and -1/(K-1) for the others."
@@ -160,7 +160,7 @@ def _gentle_step(w, w0, y, f, F):
     for i in range(len(w)): w[i] /= z
     return error, loss
 
-# %% ../../nbs/core/02_boosting.ipynb #4c86c5e0
+# %% ../../nbs/core/02_boosting.ipynb #7f84925e
 def gentleboost(oracle,           # `best(y, w) -> (hypothesis, edge)` by weighted least squares, and `outputs`
                 y:np.ndarray,     # labels in {-1, +1}
                 n_rounds:int,     # rounds
@@ -177,8 +177,8 @@ def gentleboost(oracle,           # `best(y, w) -> (hypothesis, edge)` by weight
             error, loss = _gentle_step(w, w0, y, oracle.outputs(h), F)
             hypotheses.append(h)
             rows.append(dict(round=t+1, error=error, edge=edge, alpha=1., loss=loss))
-    except KeyboardInterrupt: warn_interrupted(len(rows))
-    return Boosted(hypotheses, np.ones(len(hypotheses)), rows, w, F)
+    except INTERRUPTS as e: warn_interrupted(len(rows), e)
+    return Boosted(hypotheses[:len(rows)], np.ones(len(rows)), rows, w, F)
 
 # %% ../../nbs/core/02_boosting.ipynb #e939922d
 @njit(cache=True, nogil=True)

@@ -11,16 +11,16 @@ __all__ = ['partition_sources', 'read_source', 'summarise_column', 'summarise_pa
            'boost_on_workers', 'distributed_adaboost', 'distributed_gentleboost', 'as_fitted', 'same_stumps',
            'random_bits', 'start_histograms', 'lane_histograms', 'product_error', 'lane_answers', 'turned',
            'relabel_on_workers', 'products_on_workers', 'best_product', 'distributed_quadraticboost', 'same_products',
-           'compare_models', 'round_cost']
+           'compare_models', 'mine_prefixes', 'distributed_closed_itemsets', 'round_cost']
 
-# %% ../../nbs/core/12_distributed.ipynb #3c844626
+# %% ../../nbs/core/12_distributed.ipynb #b48c0548
 import pickle, uuid
 from dataclasses import dataclass
 from pathlib import Path
 import numpy as np
 from numba import njit
 from .boosting import TINY, AdaBoostClassifier, Boosted, GentleBoostClassifier, half_log_odds, samme_loss
-from .conventions import encode_column, progress_bar, to_arrow, warn_interrupted
+from .conventions import INTERRUPTS, encode_column, progress_bar, to_arrow, warn_interrupted
 from .stumps import (CRITERIA, STUMP, StumpOracle, _class_cut, _distinct, _histograms, _scan, code_outputs, encode_with,
                                   midpoints, quantile_cuts, record_class_stump, record_stump, sampled_rows)
 
@@ -139,7 +139,7 @@ def plan_table(summary, samples, target, weight, max_bins, nominal):
     return TablePlan(names, [sorted(s["words"]) if "words" in s else None for s in columns], ["nominal" if "words" in s or c in nominal else "numeric" for c, s in summary["columns"].items()],
                      [points[c] for c in names], np.array([s["nan"] for s in columns]), np.unique(list(summary["labels"])), summary["rows"], summary["mass"], target, weight, max_bins)
 
-# %% ../../nbs/core/12_distributed.ipynb #43b04500
+# %% ../../nbs/core/12_distributed.ipynb #2bbb8940
 class Partition:
     "Codes, labels, weights and scores of one partition, and the number of rounds they have seen."
     def __init__(self, codes, y, w0, plan, offset):
@@ -161,7 +161,7 @@ def load_partition(source, plan:TablePlan, k:int)->Partition:
     if pa.types.is_dictionary(labels.type): labels = pc.cast(labels, labels.type.value_type)
     y = pc.index_in(labels, value_set=pa.array(plan.classes.tolist(), labels.type)).to_numpy(zero_copy_only=False)
     w0 = np.full(len(table), 1/plan.mass) if plan.weight is None else weights_of(table, plan.weight)/plan.mass
-    return Partition(encode_with(X, plan.points, plan.kinds, plan.has_nan)[0], y.astype(np.int64), w0, plan, int(plan.offsets[k]))
+    return Partition(encode_with(X, plan.points, plan.kinds, plan.has_nan)[0], y.astype(np.uint8 if len(plan.classes) <= 256 else np.int64), w0, plan, int(plan.offsets[k]))
 
 # %% ../../nbs/core/12_distributed.ipynb #3e71b570
 @njit(cache=True, nogil=True)
@@ -222,7 +222,7 @@ def _real_step(w, w0, y, f, F):
         loss += w0[i]*np.exp(-m)
     return top, total, error, loss
 
-# %% ../../nbs/core/12_distributed.ipynb #f493fcb7
+# %% ../../nbs/core/12_distributed.ipynb #5f1c428d
 @dataclass(frozen=True)
 class Run:
     "One training run: its name, its master, and the class that counts as positive."
@@ -232,7 +232,7 @@ def begin(part, run):
     "Fresh weights and scores for a run."
     part.run, part.done, part.w = run, 0, part.w0.copy()
     samme = run.master == "samme"
-    part.y = part.labels if samme else (part.labels == run.target).astype(np.int64)
+    part.y = part.labels if samme else (part.labels == run.target).astype(np.uint8)
     part.F = np.zeros((len(part.w0), run.n_classes) if samme else len(part.w0))
     part.state = (0., part.w0.sum(), 0., 0.)          # shift, sum of weights, training error, loss
 
@@ -417,7 +417,7 @@ def best_for(oracle, y, w):
     _, j, c = _scan(HS, HW, plan.n_codes, plan.has_nan, plan.nominal, 0, len(HS), S, W, CRITERIA[oracle.criterion])
     return record_stump(plan, j, c, HS[j], HW[j], S, W)
 
-# %% ../../nbs/core/12_distributed.ipynb #f175cb04
+# %% ../../nbs/core/12_distributed.ipynb #61f1c5df
 def boost_on_workers(oracle,     # a `DistributedStumpOracle` with a run begun
                      find,       # () -> (state of the workers, hypothesis, row of the history, finished?)
                      n_rounds,   # most rounds
@@ -437,9 +437,9 @@ def boost_on_workers(oracle,     # a `DistributedStumpOracle` with a run begun
             if oracle.run.master == "adaboost": rows[-1]["cost"] = spent
             oracle.update(h, row["alpha"], state[1])
         _complete(rows, ask(oracle, no_question)[0])
-    except KeyboardInterrupt: warn_interrupted(len(rows))
+    except INTERRUPTS as e: warn_interrupted(len(rows), e)
     finally: bar.close()
-    return Boosted(hypotheses, np.array([r["alpha"] for r in rows]), rows, None, None)
+    return Boosted(hypotheses[:len(rows)], np.array([r["alpha"] for r in rows]), rows, None, None)
 
 def _complete(rows, state):
     "Error and loss of the last round, known when its weights are."
@@ -655,7 +655,74 @@ def compare_models(name,               # a data set
         oracle.traffic.clear()
     return rows
 
-# %% ../../nbs/core/12_distributed.ipynb #69d3b7f1
+# %% ../../nbs/core/12_distributed.ipynb #89da104f
+@njit(cache=True, nogil=True)
+def _not_inside(columns, n_earlier, pointers, items):
+    "For each set: does no earlier column hold all of its cover?"
+    ok, cover = np.ones(len(pointers) - 1, np.bool_), np.empty(columns.shape[1], np.uint64)
+    for r in range(len(ok)):
+        cover[:] = columns[items[pointers[r]]]
+        for a in range(pointers[r] + 1, pointers[r+1]): cover &= columns[items[a]]
+        for e in range(n_earlier):
+            inside = True
+            for w in range(len(cover)):
+                if cover[w] & ~columns[e, w]: inside = False; break
+            if inside: ok[r] = False; break
+    return ok
+
+def _named(flat, pointers, keep, names):
+    "The lists that are kept, as an Arrow column of item names in rising order."
+    import pyarrow as pa
+    lengths = np.diff(pointers)
+    owner, chosen = np.repeat(np.arange(len(keep)), lengths), np.repeat(keep, lengths)
+    values, owner = names[flat][chosen], owner[chosen]
+    return pa.ListArray.from_arrays(pa.array(np.r_[0, np.cumsum(lengths[keep])], pa.int32()), pa.array(values[np.lexsort((values, owner))], pa.int32()))
+
+def mine_prefixes(bits, n, order, n_full, lo, hi, min_support, max_length):
+    "Closed sets whose first item is one of order[lo:hi]; order lists the items of all rows first, then by rising support."
+    import pyarrow as pa
+    from boostlit.core.bitsets import item_bits, unpack_bits
+    from boostlit.core.itemsets import closed_itemsets
+    X, found = unpack_bits(bits[order], n), []
+    for i in range(lo, hi):
+        D = X[:, X[i]]                                                       # items by rows that hold item i
+        earlier = D[n_full:i]
+        if len(earlier) and earlier.all(axis=1).any(): continue              # its closure holds an earlier item
+        mine = np.r_[:n_full, i:len(order)]
+        table = closed_itemsets(D[mine].T, min_support, max_length)
+        if not len(table): continue
+        lists = table["items"].combine_chunks()
+        lists = lists if isinstance(lists, pa.Array) else pa.concat_arrays(lists.chunks)
+        columns = item_bits(np.concatenate([earlier, D[mine]]).T)[0]
+        flat, pointers = lists.flatten().to_numpy(), lists.offsets.to_numpy().astype(np.int64); pointers -= pointers[0]
+        keep = _not_inside(columns, len(earlier), pointers, flat.astype(np.int64) + len(earlier))
+        found.append(pa.table({"items": _named(flat, pointers, keep, order[mine]), "support": table["support"].filter(pa.array(keep))}))
+    return pa.concat_tables(found).combine_chunks() if found else None
+
+# %% ../../nbs/core/12_distributed.ipynb #1070f0c0
+def distributed_closed_itemsets(transactions,        # as for `closed_itemsets`
+                                min_support,         # smallest support: a count if int, a fraction if float
+                                client=None,         # a `distributed.Client`; None for the current one
+                                max_length:int=None, # only sets of at most this many items
+                                tasks:int=64,        # pieces of work, more than workers since they are uneven
+                               )->"pyarrow.Table":   # equal to `closed_itemsets`, order included
+    "All closed frequent itemsets, mined a few prefixes a task on a Dask cluster."
+    import pyarrow as pa
+    from boostlit.core.itemsets import _arguments, closed_itemsets
+    client = _client(client)
+    bits, n, d, least, _, _ = _arguments(transactions, min_support, "closed", max_length, None)
+    support = np.bitwise_count(bits).sum(axis=1, dtype=np.int64)
+    order = np.flatnonzero(support >= least)
+    order = order[np.argsort(support[order], kind="stable")]
+    order = np.r_[order[support[order] == n], order[support[order] < n]]
+    n_full = int((support[order] == n).sum()) if n else 0
+    root = [pa.table({"items": pa.array([sorted(order[:n_full].tolist())], pa.list_(pa.int32())), "support": pa.array([n], pa.int64())})] if n_full and n >= least and n_full <= (max_length or n_full) else []
+    edges = np.unique(np.linspace(n_full, len(order), tasks + 1).astype(int))
+    shared = client.submit(lambda b: b, bits, pure=False)                    # part of a recipe: a lost copy is made again
+    jobs = [client.submit(mine_prefixes, shared, n, order, n_full, a, b, least, max_length, pure=False) for a, b in zip(edges[:-1], edges[1:])]
+    return pa.concat_tables(root + [t for t in client.gather(jobs) if t is not None] or [closed_itemsets(np.zeros((0, 1), bool), 1)])
+
+# %% ../../nbs/core/12_distributed.ipynb #fd01c128
 def round_cost(rows:float,              # n
                columns:int,             # d
                workers:int,             # W
@@ -672,4 +739,4 @@ def round_cost(rows:float,              # n
     P = partitions or workers
     depth, histogram = max(1, int(np.ceil(np.log(max(P, 2))/np.log(fan_in)))), 8*columns*codes*classes
     seconds = dict(histograms=rows*columns/(rate*workers), trips=(depth + 1)*latency, wire=depth*fan_in*histogram/bandwidth, scheduler=P*task*(1 + 1/(fan_in - 1)))
-    return dict(**seconds, round=sum(seconds.values()), to_master=histogram, wire_total=histogram*P, memory_a_worker=rows*(columns + 8 + 3*8)/workers)
+    return dict(**seconds, round=sum(seconds.values()), to_master=histogram, wire_total=histogram*P, memory_a_worker=rows*(columns + 2 + 3*8)/workers)

@@ -1,0 +1,193 @@
+"Ctrl-C, a full disk, kill -9 and two processes at once: nothing that was finished is lost, nothing half-finished is left."
+import errno, os, signal, sys, threading, time, warnings
+import numpy as np, pyarrow as pa, pyarrow.parquet as pq, pytest
+from sklearn.base import clone
+import boostlit
+from boostlit import AdaBoostClassifier, load_model, save_model
+from boostlit.core import datasets, models
+
+SOAK = bool(os.environ.get("BOOSTLIT_SOAK"))
+MAIN = threading.current_thread() is threading.main_thread()
+
+
+# ---------------------------------------------------------------- Ctrl-C
+def noise(n=300, d=12, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, d)), rng.integers(0, 2, n)
+
+def noisy_pairs(n=300, d=8): X, y = noise(2*n, d); return X.reshape(n, 2, d), np.where(y[:n] > 0, 1, -1)
+def noisy_blocks(n=120): X, y = noise(n, 40); return np.abs(X).reshape(n, 10, 4), y
+def noisy_items(n=400): X, y = noise(n, 14); return (X > 0).astype(float), y
+
+LONG = {  # name -> data and parameters that would take very long
+    "AdaBoostClassifier": (noise, dict(n_estimators=10**6)), "GentleBoostClassifier": (noise, dict(n_estimators=10**6)), "QuadraticBoostClassifier": (noise, dict(n_estimators=10**6, random_state=0)),
+    "PairwiseBoostClassifier": (noisy_pairs, dict(n_estimators=10**6)), "BilinearBoostClassifier": (noisy_blocks, dict(n_estimators=10**6)),
+    "CompositionalBoostClassifier": (noisy_items, dict(n_estimators=10**6)), "LPBoostClassifier": (lambda: noise(900, 60), dict(nu=.6, columns_per_round=1, gap=1e-12)),
+    "OneAndHalfClassLPBoost": (lambda: noise(500, 20), dict(nu=.3, columns_per_round=1, gap=1e-12)),
+}
+
+
+def interrupted_fit(est, X, y, delay):
+    "Fit and send a Ctrl-C after `delay` seconds: 'interrupted', 'too early' or 'finished'."
+    armed = [True]
+    def handler(*_):
+        if armed[0]: armed[0] = False; raise KeyboardInterrupt
+    old = signal.signal(signal.SIGINT, handler)
+    timer = threading.Timer(delay, lambda: os.kill(os.getpid(), signal.SIGINT))
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            timer.start(); est.fit(X, y)
+            sent, armed[0] = not armed[0], False
+        if not sent: return "finished"
+        assert any("interrupt" in str(w.message).lower() for w in caught), "an interrupted fit says so"
+        return "interrupted"
+    except KeyboardInterrupt: return "too early"
+    except SystemError as e:                                             # an interrupt at the door of a compiled kernel
+        if isinstance(e.__cause__ or e.__context__, (KeyboardInterrupt, SystemError)) and not hasattr(est, "history_"): return "too early"
+        raise
+    finally:
+        armed[0] = False; timer.cancel(); timer.join(); signal.signal(signal.SIGINT, old)
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_interrupted_fit_is_usable(name):
+    if threading.current_thread() is not threading.main_thread(): pytest.skip("signals need the main thread")
+    try: cls = getattr(boostlit, name)
+    except (ImportError, AttributeError): pytest.skip(f"{name} is not built yet")
+    make, parameters = LONG[name]
+    X, y = make()
+    warm = {k: 3 for k in parameters if k == "n_estimators"} or dict(max_rounds=3)
+    with warnings.catch_warnings(): warnings.simplefilter("ignore"); cls(**{**parameters, **warm}).fit(X, y)       # compiled before the clock runs
+    delay, seen = .05, []
+    for _ in range(9):
+        est = cls(**parameters)
+        seen.append(interrupted_fit(est, X, y, delay))
+        if seen[-1] == "interrupted": break
+        delay = delay*2 if seen[-1] == "too early" else delay*.6
+    if "interrupted" not in seen and set(seen) == {"finished"}: pytest.skip("the fit is too fast to be interrupted")
+    assert seen[-1] == "interrupted", seen
+    rounds = est.history_.num_rows
+    assert rounds >= 1 and np.isfinite(est.decision_function(X)).all() and set(np.unique(est.predict(X)).tolist()) <= set(est.classes_.tolist())
+    if hasattr(est, "staged_predict"): assert np.array_equal([*est.staged_predict(X)][-1], est.predict(X))
+    if "n_estimators" in parameters and name != "QuadraticBoostClassifier":
+        short = cls(**{**parameters, "n_estimators": rounds}).fit(X, y)                                # the rounds kept are the first rounds
+        assert np.allclose(short.decision_function(X), est.decision_function(X))
+    assert est.terms_.num_rows >= 1
+
+
+# ---------------------------------------------------------------- a full disk
+@pytest.fixture
+def two_models():
+    X, y = noise(200, 4)
+    return [AdaBoostClassifier(n_estimators=k).fit(X, y) for k in (2, 40)]
+
+
+def full(*_, **__): raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+@pytest.mark.parametrize("step", ["fsync", "replace", "open", "write"])
+def test_disk_full_keeps_the_old_file(two_models, tmp_path, monkeypatch, step):
+    old, new = two_models
+    path = tmp_path/"model.arrow"
+    save_model(old, path); before = path.read_bytes()
+    with monkeypatch.context() as m:
+        if step == "fsync": m.setattr(os, "fsync", full)
+        elif step == "replace": m.setattr(os, "replace", full)
+        elif step == "open": m.setattr(models.tempfile, "mkstemp", full)
+        else: m.setattr(pa, "OSFile", full)
+        with pytest.raises(OSError, match="No space left"): save_model(new, path)
+    assert path.read_bytes() == before and os.listdir(tmp_path) == ["model.arrow"]
+    save_model(new, path)
+    assert len(load_model(path).alphas_) == len(new.alphas_)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs resource limits")
+def test_write_that_stops_half_way(two_models, tmp_path):
+    import resource
+    old, new = two_models
+    path = tmp_path/"model.arrow"
+    save_model(old, path); before = path.read_bytes()
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.getsignal(signal.SIGXFSZ)
+    try:
+        if MAIN: signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, hard))
+        with pytest.raises(OSError): save_model(new, path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        if MAIN: signal.signal(signal.SIGXFSZ, handler)
+    assert path.read_bytes() == before and os.listdir(tmp_path) == ["model.arrow"]
+
+
+# ---------------------------------------------------------------- kill -9
+def child(work):
+    "A forked child that works until it is killed."
+    pid = os.fork()
+    if pid == 0:
+        try: work()
+        finally: os._exit(1)
+    return pid
+
+def kill(pid):
+    os.kill(pid, signal.SIGKILL)
+    _, status = os.waitpid(pid, 0)
+    assert os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL, "the child stopped by itself"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_kill_during_save(two_models, tmp_path):
+    path, kinds, rng = tmp_path/"model.arrow", set(), np.random.default_rng(0)
+    sizes = {len(m.alphas_): m for m in two_models}
+    save_model(two_models[0], path)
+    def work():
+        while True:
+            for m in two_models: save_model(m, path)
+    kills = 500 if SOAK else 12
+    for k in range(kills):
+        pid = child(work); time.sleep(.002 + .06*rng.random()); kill(pid)
+        est = load_model(path)                                            # whole, always
+        kinds.add(len(est.alphas_)); assert np.array_equal(est.stumps_, sizes[len(est.alphas_)].stumps_)
+    save_model(two_models[0], path); assert len(load_model(path).alphas_) == len(two_models[0].alphas_)
+    print(f"kill during save: {kills} kills, file whole every time, versions seen {sorted(kinds)}")
+
+
+def slow_download(table):
+    "A download that takes a moment and leaves its pieces in its own folder first."
+    def download(name, info, folder, progress):
+        for k in range(5): (folder/str(k)).write_bytes(b"x"*1000); time.sleep(.002)
+        return table
+    return download
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_kill_during_download(tmp_path, monkeypatch):
+    monkeypatch.setenv("BOOSTLIT_CACHE", str(tmp_path/"cache")); monkeypatch.delenv("BOOSTLIT_DATA", raising=False)
+    table, rng = pa.table({"a": np.arange(5000)}), np.random.default_rng(0)
+    monkeypatch.setattr(datasets, "_download", slow_download(table))
+    def work():
+        while True: datasets.fetch_dataset("labor", progress=False)
+    kills, whole = 200 if SOAK else 10, 0
+    for k in range(kills):
+        pid = child(work); time.sleep(.002 + .05*rng.random()); kill(pid)
+        file = tmp_path/"cache"/"labor.parquet"
+        if file.exists(): whole += 1; assert pq.read_table(file).equals(table)
+    assert pq.read_table(datasets.fetch_dataset("labor", progress=False)).equals(table)            # the next run goes on
+    print(f"kill during download: {kills} kills, {whole} times a whole file, never a part of one")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_two_processes_share_a_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("BOOSTLIT_CACHE", str(tmp_path/"cache")); monkeypatch.delenv("BOOSTLIT_DATA", raising=False)
+    table = pa.table({"a": np.arange(5000)})
+    monkeypatch.setattr(datasets, "_download", slow_download(table))
+    def work():
+        try:
+            for _ in range(15): assert pq.read_table(datasets.fetch_dataset("labor", progress=False)).equals(table)
+        except BaseException: os._exit(3)
+        os._exit(0)
+    pids = [child(work) for _ in range(3)]
+    assert [os.waitstatus_to_exitcode(os.waitpid(p, 0)[1]) for p in pids] == [0, 0, 0]
+    assert os.listdir(tmp_path/"cache") == ["labor.parquet"]                                       # no temporary folder stays behind
