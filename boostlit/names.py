@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['HOMES', 'HOME_OF', 'PUBLIC']
 
-# %% ../nbs/core/10_names.ipynb #6eb5b19b
+# %% ../nbs/core/10_names.ipynb #f9c80454
 from importlib import import_module
 
 HOMES = {
@@ -16,7 +16,7 @@ HOMES = {
     "core.itemsets": ["closed_itemsets", "mine_rules"],
     "compositional.boosting": ["CompositionalBoostClassifier"],
     "quadratic.boosting": ["QuadraticBoostClassifier"],
-    "pairwise.boosting": ["PairwiseBoostClassifier"],
+    "pairwise.estimator": ["PairwiseBoostClassifier"],
     "pairwise.projection": ["WeightedLDA"],
     "bilinear.boosting": ["SparseBilinearClassifier", "BilinearBoostClassifier"],
     "lpboost.estimators": ["LPBoostClassifier", "OneClassLPBoost", "OneAndHalfClassLPBoost"],

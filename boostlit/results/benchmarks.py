@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['MEMORY', 'WORKS', 'FIELDS', 'Work', 'take_turns', 'peak_memory', 'numeric_problem', 'stump_contenders',
-           'training_error', 'adaboost_numeric', 'adaboost_adult', 'adaboost_covtype', 'start_up', 'run_work',
-           'stored_benchmarks', 'ratios', 'main']
+           'training_error', 'adaboost_numeric', 'adaboost_adult', 'adaboost_covtype', 'quadratic', 'transactions',
+           'closed', 'sparse_solver', 'lp_masters', 'start_up', 'run_work', 'stored_benchmarks', 'ratios', 'main']
 
 # %% ../../nbs/results/02_benchmarks.ipynb #a4c80f87
 import os, subprocess, sys, time
@@ -107,6 +107,57 @@ def adaboost_covtype(small=False):
     if small: X, y = X[:2000], y[:2000]
     return Work("AdaBoost covtype", stump_contenders(X, y, 5 if small else 200, sklearn=False), lambda m: training_error(m, X, y), "ahead of all", "581,012 x 54", repeats=5)
 
+# %% ../../nbs/results/02_benchmarks.ipynb #807fa9f2
+def quadratic(name, small=False):
+    "Quadratic boosting with five restarts against our own AdaBoost, 100 base classifiers each."
+    from boostlit import AdaBoostClassifier, QuadraticBoostClassifier, load_dataset
+    data = load_dataset(name); X, y = (data.X[:500], data.y[:500]) if small else (data.X, data.y)
+    nominal, T = np.array([k == "nominal" for k in data.kinds]), 10 if small else 100
+    return Work(f"quadratic {name}", {"boostlit AdaBoost": lambda: AdaBoostClassifier(n_estimators=T, nominal_features=nominal).fit(X, y),
+                                      "boostlit quadratic": lambda: QuadraticBoostClassifier(n_estimators=T, n_restarts=5, nominal_features=nominal, random_state=0).fit(X, y)},
+                lambda m: training_error(m, X, y), "at most 6x AdaBoost")
+
+# %% ../../nbs/results/02_benchmarks.ipynb #3bf9dce0
+def transactions(name):
+    "Boolean transactions as in Table 1 of the compositional paper, or one item a nominal value."
+    from boostlit import load_dataset
+    data = load_dataset(name); X = data.X
+    if name == "mfeat": return X >= X.mean(0) + X.std(0, ddof=1)
+    if name == "breast_cancer": return np.concatenate([X >= X.mean(0), X < X.mean(0)], axis=1)
+    return np.concatenate([X[:, [j]] == np.unique(X[~np.isnan(X[:, j]), j])[None] for j in range(X.shape[1])], axis=1)
+
+def closed(name, support, small=False):
+    "Closed itemsets at one support, output included."
+    from boostlit import closed_itemsets
+    B = transactions(name); support = max(support, len(B)//2) if small else support
+    lists = [np.flatnonzero(row).tolist() for row in B]
+    def peer(mode):
+        def run():
+            import fim
+            return getattr(fim, mode)(lists, target="c", supp=-support, zmin=1, report="a")
+        return run
+    return Work(f"closed {name} {support}", {"boostlit": lambda: closed_itemsets(B, support), "pyfim fpgrowth": peer("fpgrowth"), "pyfim eclat": peer("eclat")},
+                lambda r: len(r), "5x the best peer", "quality: number of closed sets")
+
+# %% ../../nbs/results/02_benchmarks.ipynb #e3315f64
+def sparse_solver(small=False):
+    "L1-penalised exponential loss, N = 1,500, D = 1,000, to 1e-8 relative: ours, L-BFGS-B on split variables, FISTA."
+    from boostlit.bilinear.feature_sign import c_max, feature_sign, fista, lbfgs_split
+    rng = np.random.default_rng(0); n, d = (100, 60) if small else (1500, 1000)
+    Z = np.abs(rng.normal(size=(n, d)))*(rng.random((n, d)) < .2); y = np.where(Z[:, :20] @ rng.normal(size=20) + .5*rng.normal(size=n) > 0, 1., -1.); w = np.full(n, 1/n)
+    c = .05*c_max(Z, y, w); goal = feature_sign(Z, y, c, w).objective*(1 + 1e-8)
+    return Work("L1 exponential loss", {"boostlit": lambda: feature_sign(Z, y, c, w), "L-BFGS-B, split": lambda: lbfgs_split(Z, y, c, w, "exponential", goal), "FISTA": lambda: fista(Z, y, c, w, "exponential", goal)}, None, "fastest")
+
+def lp_masters(small=False):
+    "LPBoost on kr-vs-kp, patterns to size 3: warm master against linprog re-solved each round on the same rows."
+    from boostlit import load_dataset
+    from boostlit.core.itemset_search import ItemsetOracle
+    from boostlit.lpboost.column_generation import HighsMaster, LinprogMaster, column_generation
+    data = load_dataset("kr-vs-kp"); B, y = transactions("kr-vs-kp"), np.where(data.y == data.class_names[1], 1., -1.)
+    if small: B, y = B[:200], y[:200]
+    run = lambda master: lambda: column_generation(ItemsetOracle(B, max_length=2 if small else 3), y, nu=.1, gap=1e-6, master=master)
+    return Work("LPBoost kr-vs-kp", {"boostlit": run(HighsMaster), "linprog, same rows": run(LinprogMaster)}, None, "6x the re-solve", repeats=3)
+
 # %% ../../nbs/results/02_benchmarks.ipynb #06339baf
 def start_up(small=False):
     "Import, and a first fit in a new process with a warm kernel cache."
@@ -115,8 +166,11 @@ def start_up(small=False):
     return Work("start-up", {"import boostlit": fresh("import boostlit"), "import boostlit and its AdaBoost": fresh("from boostlit import AdaBoostClassifier"),
                              "first fit": fresh(fit), "import sklearn.ensemble": fresh("import sklearn.ensemble"), "python alone": fresh("pass")}, target="import <= 1.5x scikit-learn's; first fit under a second")
 
-# %% ../../nbs/results/02_benchmarks.ipynb #a92c9c05
-WORKS = {"adaboost_numeric": adaboost_numeric, "adaboost_adult": adaboost_adult, "adaboost_covtype": adaboost_covtype, "start_up": start_up}
+# %% ../../nbs/results/02_benchmarks.ipynb #0950dd0e
+WORKS = {"adaboost_numeric": adaboost_numeric, "adaboost_adult": adaboost_adult, "adaboost_covtype": adaboost_covtype,
+         **{f"quadratic_{n}": (lambda n: lambda small=False: quadratic(n, small))(n) for n in ("adult", "kr-vs-kp")},
+         **{f"closed_{n}_{s}": (lambda n, s: lambda small=False: closed(n, s, small))(n, s) for n, s in (("mfeat", 200), ("breast_cancer", 212), ("breast_cancer", 120), ("breast_cancer", 80), ("agaricus-lepiota", 400), ("kr-vs-kp", 1600))},
+         "sparse_solver": sparse_solver, "lp_masters": lp_masters, "start_up": start_up}
 FIELDS = ["work", "contender", "warm_up", "seconds", "low", "high", "repeats", "quality", "megabytes", "target", "note"]
 
 def run_work(key:str, memory:bool=True, show=print)->list:
@@ -160,6 +214,3 @@ def main(argv=None):
         with open(path + ".part", "w", newline="") as f: w = csv.DictWriter(f, FIELDS); w.writeheader(); w.writerows(kept)
         os.replace(path + ".part", path)
         for r in ratios([{**r} for r in rows]): print(f"  {r['contender']:32s} {r['ratio']:8.2f} x")
-
-# %% ../../nbs/results/02_benchmarks.ipynb #af0cb06a
-if __name__ == "__main__": main()
