@@ -225,3 +225,31 @@ def test_worker_killed_on_large_data(cluster, name, rounds, spent):
     for r in rows: print(r)
     print(f"{name}: {len(killed)} workers killed, {sum(r['same'] for r in rows)} of {len(rows)} models equal")
     assert all(r["same"] and r["alphas"] < 1e-12 for r in rows)
+
+
+def test_closed_itemsets_by_prefix(cluster):
+    itemsets = pytest.importorskip("boostlit.core.itemsets")
+    from boostlit.core.distributed import distributed_closed_itemsets
+    rng = np.random.default_rng(0)
+    for n, m, density, least in ((80, 9, .6, 2), (500, 25, .45, 30), (6, 3, 1., 1), (30, 6, .02, 10), (40, 8, .5, .2)):
+        B = rng.random((n, m)) < density
+        B[:, 1] |= B[:, 0]; B[:, 2] = True
+        assert distributed_closed_itemsets(B, least, cluster, tasks=5).equals(itemsets.closed_itemsets(B, least))
+    assert distributed_closed_itemsets(B, 2, cluster, max_length=2, tasks=3).equals(itemsets.closed_itemsets(B, 2, max_length=2))
+    with pytest.raises(ValueError): distributed_closed_itemsets(B*2., 2, cluster)
+
+
+def test_prefixes_of_random_tables():
+    "The split itself, without a cluster, on many small tables."
+    itemsets = pytest.importorskip("boostlit.core.itemsets")
+    from boostlit.core import distributed as d
+    class Here:
+        def submit(self, f, *a, **_): return f(*a)
+        def gather(self, x): return x
+    rng = np.random.default_rng(1)
+    for _ in range(150):
+        B = rng.random((rng.integers(1, 40), rng.integers(1, 10))) < rng.random()
+        if rng.random() < .5: B[:, rng.integers(B.shape[1])] = True
+        if rng.random() < .5: B[:, rng.integers(B.shape[1])] |= B[:, 0]
+        s, L = int(rng.integers(1, 6)), None if rng.random() < .5 else int(rng.integers(1, 4))
+        assert d.distributed_closed_itemsets(B, s, Here(), L, tasks=int(rng.integers(1, 6))).equals(itemsets.closed_itemsets(B, s, L))
