@@ -187,13 +187,13 @@ def test_boosting_helps_and_is_deterministic(digits):
 def test_options(digits):
     X, y = digits[0][:400], digits[1][:400]
     for kw in (dict(loss="logistic", coupling="softmax", learning_rate=.5, fit_intercept=True), dict(penalty="l2", c1=.01, c2=.01, relative=False),
-               dict(penalty="product"), dict(normalise=False), dict(class_weight="balanced"), dict(loss="squared"), dict(early_stopping=2, random_state=0), dict(start="random", random_state=1)):
+               dict(penalty="product"), dict(normalise=False), dict(balanced=True), dict(loss="squared"), dict(early_stopping=2, random_state=0), dict(start="random", random_state=1)):
         e = BilinearBoostClassifier(3, **kw).fit(X, y)
         assert e.score(X, y) > .5 and np.isfinite(e.decision_function(X)).all(), kw
 
 
 @pytest.mark.parametrize("kw, word", [(dict(penalty="l0"), "penalty must"), (dict(c1=0), "c1 must"), (dict(n_estimators=0), "n_estimators must"), (dict(coupling="softmax"), "logistic"),
-                                      (dict(tol=-1), "tol must"), (dict(class_weight="x"), "class_weight must")])
+                                      (dict(tol=-1), "tol must"), (dict(ridge=-1), "ridge must")])
 def test_bad_parameters(digits, kw, word):
     with pytest.raises(ValueError, match=word): BilinearBoostClassifier(**kw).fit(digits[0][:50], digits[1][:50])
 
