@@ -1,0 +1,277 @@
+"""Pairwise boosting on the installed package: peers as oracles, brute force, symmetry, bad input, scikit-learn's machinery."""
+import pickle, warnings
+import numpy as np, pytest
+from hypothesis import given, settings, strategies as st
+from sklearn.base import clone
+from sklearn.datasets import load_wine, load_digits, make_classification
+from sklearn.decomposition import PCA
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import parametrize_with_checks
+from boostlit.core.boosting import gentleboost
+from boostlit.core.experiments import ledger, paper_numbers, stored_results
+from boostlit.pairwise.beyond import RIVALS, itml_scores, strangers
+from boostlit.pairwise.boosting import PairStumpOracle, PAIR_STUMP, pair_scores, pairwise_reference
+from boostlit.pairwise.estimator import PairwiseBoostClassifier, best_cut, plot_directions
+from boostlit.pairwise.gentle import best_threshold, corner_bound, split_gain
+from boostlit.pairwise.lifting import lift_products, pair_axes, quadratic_fit, quadratic_scores, rotate_pairs
+from boostlit.pairwise.pairs import PairTransformer, draw_pairs, pair_counts, split_classes, split_pairs
+from boostlit.pairwise.projection import WeightedLDA, fisher_direction, weighted_scatter
+
+KINDS = ("swlda", "lda", "difference", "concatenation", "lifted")
+
+
+@pytest.fixture(scope="module")
+def digits():
+    X, y = load_digits(return_X_y=True)
+    Z = PCA(8, random_state=0).fit_transform(X)
+    index, z = draw_pairs(y, 300, 315, 0)
+    return Z[index], z, split_pairs(z, .6, 0)
+
+
+@parametrize_with_checks([WeightedLDA()])
+def test_weighted_lda_is_an_estimator(estimator, check): check(estimator)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_weighted_lda_is_replication(n_classes):
+    X, y = load_wine(return_X_y=True)
+    X, y = X[y < n_classes], y[y < n_classes]
+    w = np.random.default_rng(1).integers(0, 5, len(y))
+    ours, theirs = WeightedLDA().fit(X, y, w), LinearDiscriminantAnalysis().fit(np.repeat(X, w, 0), np.repeat(y, w))
+    A, B = ours.transform(X), theirs.transform(X)
+    assert np.abs(A*np.sign((A*B).sum(0))-B).max() < 1e-8
+    assert np.abs(ours.predict_proba(X)-theirs.predict_proba(X)).max() < 1e-8
+    equal, plain = WeightedLDA().fit(X, y, np.full(len(y), .01)), LinearDiscriminantAnalysis().fit(X, y)
+    assert np.abs(equal.decision_function(X)-plain.decision_function(X)).max() < 1e-10
+    assert (equal.predict(X) == plain.predict(X)).all()
+
+
+def test_weighted_lda_degenerate():
+    X, y = make_classification(60, 5, random_state=0)
+    with pytest.warns(RuntimeWarning, match="means coincide"): WeightedLDA().fit(np.r_[X, X], np.r_[np.zeros(60), np.ones(60)])
+    flat = np.c_[X, np.ones(60), X[:, 0]]
+    assert np.isfinite(WeightedLDA().fit(flat, y).decision_function(flat)).all()
+    for bad, text in ((dict(n_components=2), "n_components"), (dict(priors=[1, 2, 3]), "priors")):
+        with pytest.raises(ValueError, match=text): WeightedLDA(**bad).fit(X, y)
+    with pytest.raises(ValueError, match="positive weight"): WeightedLDA().fit(X, y, (y == 1)*1.)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10**6))
+def test_direction_maximises_the_quotient(seed):
+    r = np.random.default_rng(seed)
+    x, z, w = r.normal(size=(40, 2))@r.normal(size=(2, 2)), np.where(np.arange(40) % 2, 1., -1.), r.exponential(size=40)
+    p = np.array(fisher_direction(x[:, 0], x[:, 1], z, w))
+    _, SB, SW = weighted_scatter(x, (z > 0).astype(int), w)
+    q = lambda v: (v@SB@v)/(v@SW@v)
+    assert all(q(np.array([np.cos(t), np.sin(t)])) <= q(p)*(1+1e-6) for t in np.linspace(0, np.pi, 50))
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.integers(0, 10**6))
+def test_corner_lemma(seed):
+    r = np.random.default_rng(seed)
+    k = r.integers(2, 10); w, pos = r.exponential(size=k), r.random(k) < .5
+    p0, n0, q, m = r.exponential(size=4)*(r.random(4) < .7); p, n = w[pos].sum(), w[~pos].sum(); P, N = p0+p+q, n0+n+m
+    top = max(corner_bound(p, n, p0, n0, P, N), split_gain(p0, n0, P, N), split_gain(p0+p, n0+n, P, N))
+    assert all(split_gain(p0+w[:i][pos[:i]].sum(), n0+w[:i][~pos[:i]].sum(), P, N) <= top*(1+1e-9) for i in range(1, k))
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.integers(0, 10**6), st.sampled_from(["difference", "concatenation"]), st.booleans(), st.sampled_from([None, 1, 3, 200]))
+def test_kernel_is_exact(seed, kind, ties, bins):
+    r = np.random.default_rng(seed)
+    n, d = r.integers(3, 50), r.integers(1, 4)
+    X = r.integers(0, 5, (n, 2, d)).astype(float) if ties else r.standard_cauchy(size=(n, 2, d))
+    z, w = np.where(np.arange(n) % 2, 1., -1.), r.exponential(size=n)**2; w /= w.sum()
+    o = PairStumpOracle(X, kind, n_bins=bins)
+    want = max(best_threshold(X[:, 0, f]*p+X[:, 1, f]*q, z, w)[0] for f, (p, q) in zip(o.feature, o.directions))
+    if want < 0: return
+    h, edge = o.best(z, w)
+    assert edge == pytest.approx(want, abs=1e-10)
+    assert (w*z*o.outputs(h)).sum() == pytest.approx(edge, abs=1e-10)
+
+
+def test_kernel_is_table_1(digits):
+    X, z, t = digits
+    slow = pairwise_reference(X[t], z[t].astype(float), 25)
+    fast = np.array(gentleboost(PairStumpOracle(X[t]), z[t].astype(float), 25).hypotheses)
+    assert (slow["feature"] == fast["feature"]).all()
+    for name in PAIR_STUMP.names[1:]: np.testing.assert_allclose(slow[name], fast[name], atol=1e-7)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_symmetry_is_exact(digits, kind):
+    X, z, t = digits
+    e = PairwiseBoostClassifier(kind, n_estimators=30).fit(X[t], z[t])
+    for n in (len(X), 1, 7):        # no dependence on the place of a pair in the batch either
+        assert (e.pair_score(X[:n]) == e.pair_score(X[:n, ::-1])).all()
+        assert (e.pair_score(X[:n]) == e.pair_score(X)[:n]).all()
+    assert (e.predict(X) == e.predict(X[:, ::-1])).all()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_stages_history_terms(digits, kind):
+    X, z, t = digits
+    e = PairwiseBoostClassifier(kind, n_estimators=12).fit(X[t], z[t])
+    stages = list(e.staged_decision_function(X))
+    assert len(stages) == 12 == e.history_.num_rows
+    np.testing.assert_allclose(stages[-1], e.decision_function(X), atol=1e-12)
+    assert [(p == q).all() for p, q in zip(e.staged_predict(X), [np.where(s > 0, 1, -1) for s in stages])] == [True]*12
+    assert {"round", "error", "edge", "alpha", "loss"} <= set(e.history_.column_names)
+    assert e.terms_.num_rows == 12-(kind == "lifted")
+    P = e.predict_proba(X); assert np.allclose(P.sum(1), 1) and ((P[:, 1] > .5) == (e.predict(X) == 1)).all()
+
+
+@pytest.mark.parametrize("kind", ["swlda", "lifted"])
+def test_weights_are_repetitions(digits, kind):
+    X, z, t = digits
+    w = np.random.default_rng(0).integers(0, 3, t.sum())
+    a = PairwiseBoostClassifier(kind, n_estimators=10).fit(X[t], z[t], w).pair_score(X)
+    b = PairwiseBoostClassifier(kind, n_estimators=10).fit(np.repeat(X[t], w, 0), np.repeat(z[t], w)).pair_score(X)
+    c = PairwiseBoostClassifier(kind, n_estimators=10).fit(X[t], z[t], w*1e-8).pair_score(X)
+    np.testing.assert_allclose(a, b, atol=1e-6); np.testing.assert_allclose(a, c, atol=1e-6)
+
+
+def test_labels_and_layouts(digits):
+    X, z, t = digits
+    base = PairwiseBoostClassifier(n_estimators=8).fit(X[t], z[t]).pair_score(X)
+    frozen = X[t].copy(); frozen.setflags(write=False)
+    for P, y in ((X[t], z[t] > 0), (X[t], (z[t] > 0)*1), (np.asfortranarray(X[t]), z[t]), (frozen, z[t]), (X[t].tolist(), z[t].tolist())):
+        assert (PairwiseBoostClassifier(n_estimators=8).fit(P, y).pair_score(X) == base).all()
+    assert np.mean(PairwiseBoostClassifier(n_estimators=8).fit(X[t].astype(np.float32), z[t]).predict(X) == (np.where(base > 0, 1, -1))) > .98
+
+
+@pytest.mark.parametrize("change,text", [
+    (lambda X, z: (X[:, 0], z), "two samples a pair"), (lambda X, z: (np.repeat(X, 2, 1), z), "n_pairs, 2, n_features"), (lambda X, z: (X[:, :, :0], z), "0 feature"),
+    (lambda X, z: (X, np.ones(len(z))), "one class"), (lambda X, z: (X, np.arange(len(z)) % 3), "binary"), (lambda X, z: (X[:5], z), "inconsistent"),
+    (lambda X, z: (np.where(np.arange(8) == 2, np.nan, X), z), "NaN"), (lambda X, z: (np.where(np.arange(8) == 2, np.inf, X), z), "infinity"),
+    (lambda X, z: (np.ones_like(X), z), "constant"), (lambda X, z: (X[:0], z[:0]), "0 sample"), (lambda X, z: (X, None), "requires y")])
+@pytest.mark.parametrize("kind", ["swlda", "lifted"])
+def test_bad_pairs(digits, change, text, kind):
+    X, z, t = digits
+    with pytest.raises(ValueError, match=text): PairwiseBoostClassifier(kind, n_estimators=3).fit(*change(X, z))
+
+
+def test_bad_settings(digits):
+    X, z, t = digits
+    for kw, text in ((dict(projection="pca"), "projection"), (dict(n_estimators=0), "n_estimators"), (dict(learning_rate=2), "learning_rate"), (dict(ridge=-1), "ridge")):
+        with pytest.raises(ValueError, match=text): PairwiseBoostClassifier(**kw).fit(X, z)
+    for w, text in ((-np.ones(len(z)), "negative"), (np.zeros(len(z)), "zero"), (np.ones(3), "shape"), ((z > 0)*1., "both same and different")):
+        with pytest.raises(ValueError, match=text): PairwiseBoostClassifier(n_estimators=3).fit(X, z, w)
+    e = PairwiseBoostClassifier(n_estimators=3).fit(X, z)
+    with pytest.raises(ValueError, match="5 features"): e.predict(X[:, :, :5])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_extreme_values(digits, kind):
+    X, z, t = digits
+    base = PairwiseBoostClassifier(kind, n_estimators=10).fit(X[t], z[t])
+    for scale in (1e-100, 1e100):
+        e = PairwiseBoostClassifier(kind, n_estimators=10).fit(X[t]*scale, z[t])
+        assert np.mean(e.predict(X*scale) == base.predict(X)) > .97
+    shifted = PairwiseBoostClassifier(kind, n_estimators=10).fit(X[t]+1e6, z[t])
+    assert np.mean(shifted.predict(X+1e6) == base.predict(X)) > .95
+    flat = X.copy(); flat[:, :, 2] = 3.
+    assert np.isfinite(PairwiseBoostClassifier(kind, n_estimators=10).fit(flat[t], z[t]).pair_score(flat)).all()
+
+
+def test_two_pairs():
+    X = np.array([[[0.], [0.]], [[0.], [5.]]])
+    for kind in ("swlda", "difference", "lifted"):
+        e = PairwiseBoostClassifier(kind, n_estimators=5).fit(X, [1, -1])
+        assert (e.predict(X) == [1, -1]).all() or kind != "difference"
+
+
+def test_scikit_learn_machinery(digits):
+    X, z, t = digits
+    pipe = make_pipeline(PairTransformer(PCA(5, random_state=0)), PairwiseBoostClassifier(n_estimators=20))
+    assert cross_val_score(pipe, X, z, cv=3).mean() > .7
+    grid = GridSearchCV(pipe, {"pairwiseboostclassifier__projection": ["difference", "lifted"], "pairtransformer__transformer__n_components": [4, 6]}, cv=3).fit(X[t], z[t])
+    assert grid.score(X[~t], z[~t]) > .75
+    e = clone(grid.best_estimator_).fit(X[t], z[t])
+    assert (pickle.loads(pickle.dumps(e)).predict(X) == e.predict(X)).all()
+
+
+def test_model_file(digits, tmp_path):
+    boostlit = pytest.importorskip("boostlit")
+    from boostlit.core.models import estimator_class, load_model, save_model
+    if estimator_class("PairwiseBoostClassifier") is None: pytest.skip("PairwiseBoostClassifier is not among the public names")
+    X, z, t = digits
+    for kind in ("swlda", "lifted"):
+        e = PairwiseBoostClassifier(kind, n_estimators=5).fit(X[t], z[t]).calibrate_threshold(X[~t], z[~t])
+        save_model(e, tmp_path/"m.arrow"); f = load_model(tmp_path/"m.arrow")
+        assert (f.decision_function(X) == e.decision_function(X)).all()
+
+
+def test_interrupt_keeps_rounds(digits, monkeypatch):
+    X, z, t = digits
+    calls, best = [], PairStumpOracle.best
+    def stop(self, z, w):
+        calls.append(1)
+        if len(calls) == 5: raise KeyboardInterrupt
+        return best(self, z, w)
+    monkeypatch.setattr(PairStumpOracle, "best", stop)
+    with pytest.warns(RuntimeWarning, match="4 rounds"): e = PairwiseBoostClassifier(n_estimators=30).fit(X[t], z[t])
+    assert e.n_estimators_ == 4 and len(e.predict(X)) == len(X)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(2, 6), st.integers(1, 4), st.integers(1, 3), st.integers(0, 10**6))
+def test_draws_are_fair(K, s, t, seed):
+    y = np.repeat(np.arange(K), 2*s+(K-1)*t+1)
+    pairs, z = draw_pairs(y, s*K, t*K*(K-1)//2, seed)
+    assert len(np.unique(pairs)) == pairs.size
+    assert (np.bincount(y[pairs[z > 0, 0]], minlength=K) == s).all()
+    assert (np.unique(np.sort(y[pairs[z < 0]], 1), axis=0, return_counts=True)[1] == t).all()
+    assert ((y[pairs[:, 0]] == y[pairs[:, 1]]) == (z > 0)).all()
+
+
+def test_thresholds():
+    r = np.random.default_rng(0); s = np.round(r.normal(size=200), 1); y = r.random(200) < 1/(1+np.exp(-3*s))
+    hit = lambda c: np.mean((s > c) == y)
+    assert hit(best_cut(s, y)) == max(hit(c) for c in np.r_[s, s-.05, -99])
+    assert np.mean(s[~y] <= best_cut(s, y, "max_tpr", .9)) >= .9 and np.mean(s[y] > best_cut(s, y, "max_tnr", .9)) >= .9
+    for a in (dict(strategy="x"), dict(strategy="max_tnr"), dict(strategy="max_tpr", min_rate=2)):
+        with pytest.raises(ValueError): best_cut(s, y, **a)
+
+
+def test_lift_is_quadratic(digits):
+    X, z, t = digits
+    mean, axes, ratio = pair_axes(X, z); R = rotate_pairs(X, mean, axes)
+    c, A, B = quadratic_fit(R, z.astype(float), np.full(len(z), 1/len(z)), 1e-9)
+    L = np.c_[lift_products(R), np.ones(len(z))]; best = L@np.linalg.lstsq(L, z.astype(float), rcond=None)[0]
+    np.testing.assert_allclose(quadratic_scores(R, c, A, B), best, atol=1e-4)
+    assert np.allclose(A, A.T) and np.allclose(B, B.T)
+
+
+def test_lifted_beats_the_plain_method():
+    X, y = load_digits(return_X_y=True); Z = PCA(10, random_state=0).fit_transform(X); gain = []
+    for seed in range(4):
+        index, z = draw_pairs(y, 400, 405, seed); t = split_pairs(z, .6, seed); P = Z[index]
+        gain.append([PairwiseBoostClassifier(k, n_estimators=n).fit(P[t], z[t]).score(P[~t], z[~t]) for k, n in (("swlda", 200), ("lifted", 150))])
+    assert np.diff(np.mean(gain, 0))[0] > .01
+
+
+def test_rivals_run(digits):
+    X, z, t = digits
+    for name, f in RIVALS.items():
+        if name == "LightGBM": pytest.importorskip("lightgbm")
+        s = f(X, z, t); assert s.shape == z.shape and np.isfinite(s).all()
+    P, zp, Q, zq = strangers(load_digits().data, load_digits().target, 3, 300); assert set(zp) == set(zq) == {-1, 1}
+
+
+def test_ledger_holds_table_3():
+    rows = [r for r in paper_numbers(2).to_pylist() if r["item"] == "Table 3"]
+    assert len(rows) == 16
+    ours = {(r["dataset"], r["method"]): r["value"] for r in stored_results(2).to_pylist() if r["item"] == "Table 3"}
+    for n in {r["dataset"] for r in rows}: assert ours[n, "concatenation"] < ours[n, "LDA"] < ours[n, "difference"] < ours[n, "swLDA"]
+    assert sum(abs(ours[r["dataset"], r["method"]]-r["value"]) <= .03 for r in rows) >= 12
+
+
+def test_picture(digits):
+    import matplotlib; matplotlib.use("Agg")
+    X, z, t = digits
+    assert plot_directions(PairwiseBoostClassifier(n_estimators=5).fit(X[t], z[t])).get_xlabel() == "round"
