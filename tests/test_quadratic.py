@@ -22,12 +22,12 @@ from boostlit.quadratic.exact import best_pair, compare_searches
 from boostlit.quadratic.products import pair_edges, product_family, separate
 from boostlit.quadratic.relabelling import relabel, relabel_search
 
-WEIGHTS = "random labels are drawn once a row, so a row of weight two is not two rows; exact search meets ties that rounding breaks"
+WEIGHTS = "random labels are drawn once a row, so a row of weight two is not two rows"
 
 
 @parametrize_with_checks([QuadraticBoostClassifier(n_estimators=6, n_restarts=2, random_state=0),
                           QuadraticBoostClassifier(n_estimators=6, search="exact")],
-                         expected_failed_checks=lambda est: {"check_sample_weight_equivalence_on_dense_data": WEIGHTS})
+                         expected_failed_checks=lambda est: {"check_sample_weight_equivalence_on_dense_data": WEIGHTS} if est.search == "relabel" else {})
 def test_sklearn_checks(estimator, check): check(estimator)
 
 
@@ -247,7 +247,7 @@ LARGE = ("sick-euthyroid", "kr-vs-kp", "clean2", "agaricus-lepiota", "adult")
 
 def test_table_2_in_the_ledger():
     theirs = {(r["dataset"], r["method"]): r for r in paper_numbers(1).to_pylist() if r["item"] == "Table 2"}
-    ours = {(r["dataset"], r["method"]): r for r in stored_results(1).to_pylist() if r["item"] == "Table 2"}
+    ours = {(r["dataset"], r["method"]): r for r in stored_results(1).to_pylist() if r["item"] == "Table 2" and r["quantity"] == "test error"}
     assert len(theirs) == 54 and set(theirs) <= set(ours)
     within = [k for k in theirs if abs(ours[k]["value"] - theirs[k]["value"]) <= theirs[k]["spread"] + .005]
     assert len(within) >= 50
