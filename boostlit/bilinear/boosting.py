@@ -212,7 +212,7 @@ def history_row(t, F, f, Y, w, Wt, A, B):
     return dict(round=t, error=float(np.mean(w@((Y*F).T <= 0))), edge=float(np.mean((Wt*Y*f).sum(1))), alpha=float(np.mean(np.abs(A).sum(1)*np.abs(B).sum(1))),
                 loss=loss, words=float(np.mean((A != 0).sum(1))), components=float(np.mean((B != 0).sum(1))))
 
-# %% ../../nbs/bilinear/04_boosting.ipynb #353319fb
+# %% ../../nbs/bilinear/04_boosting.ipynb #fb091266
 class BilinearBoostClassifier(BoostingClassifierMixin, ClassifierMixin, BaseEstimator):
     "Boosted sparse bilinear model: a sum of terms alpha' X beta, one-against-all for many classes."
     def __init__(self,
@@ -228,7 +228,7 @@ class BilinearBoostClassifier(BoostingClassifierMixin, ClassifierMixin, BaseEsti
                  start:str="constant",         # component weights at the start: "constant", "gradient", "random"
                  coupling:str="none",          # "none" (one against all) or "softmax" (logistic loss only)
                  fit_intercept:bool=False,     # a free bias in every term
-                 class_weight=None,            # None or "balanced": one-against-all problems with equal halves
+                 balanced:bool=False,          # give both sides of every one-against-all problem half of the weight?
                  early_stopping:int|None=None, # stop after this many rounds without progress on held-out data
                  validation_fraction:float=.2, # share held out
                  tol:float=1e-4,               # of the subproblems, in units of the penalty
@@ -265,11 +265,11 @@ class BilinearBoostClassifier(BoostingClassifierMixin, ClassifierMixin, BaseEsti
         tags = super().__sklearn_tags__(); tags.input_tags.three_d_array = True; tags.input_tags.sparse = True
         return tags
 
-# %% ../../nbs/bilinear/04_boosting.ipynb #8d1b9601
+# %% ../../nbs/bilinear/04_boosting.ipynb #2799163a
 class SparseBilinearClassifier(BilinearBoostClassifier):
     "One bilinear term per class: the model of the paper before boosting."
     def __init__(self, c1:float=.1, c2:float=.1, relative:bool=True, penalty:str="l1", ridge:float=0., loss:str="exponential", n_alternations:int=3,
-                 start:str="constant", fit_intercept:bool=False, class_weight=None, tol:float=1e-4, n_jobs:int|None=None, random_state=None, verbose:bool=False):
+                 start:str="constant", fit_intercept:bool=False, balanced:bool=False, tol:float=1e-4, n_jobs:int|None=None, random_state=None, verbose:bool=False):
         for k, v in list(locals().items()):
             if k not in ("self", "__class__"): setattr(self, k, v)
 
@@ -294,7 +294,7 @@ def check_blocks(est, X, fit=False):
         raise ValueError(f"X has {X.shape[1]} words and {X.shape[2]} components, but {type(est).__name__} is expecting {est.n_words_} and {est.n_components_}")
     return X
 
-# %% ../../nbs/bilinear/04_boosting.ipynb #de3c4270
+# %% ../../nbs/bilinear/04_boosting.ipynb #4da7d24a
 def fit_estimator(est, X, y, sample_weight, n_rounds, **fixed):
     "Labels into one-against-all problems, data into blocks, parameters checked; then boost."
     from types import SimpleNamespace
@@ -308,7 +308,7 @@ def fit_estimator(est, X, y, sample_weight, n_rounds, **fixed):
         held = hold_out(codes, p.validation_fraction, rng)
         valid, X, codes, w = (X.take(np.flatnonzero(held)), codes[held]), X.take(np.flatnonzero(~held)), codes[~held], w[~held]/w[~held].sum()
     Y = np.where(codes == 1, 1., -1.)[None] if K == 2 else np.where(codes == np.arange(K)[:, None], 1., -1.)
-    if p.class_weight == "balanced":
+    if p.balanced:
         wk = [np.where(s > 0, w/(2*w[s > 0].sum() or 1), w/(2*w[s < 0].sum() or 1)) for s in Y]
         w = np.array(wk)
     r = boost_bilinear(X, Y, w, p, valid)
@@ -318,10 +318,10 @@ def fit_estimator(est, X, y, sample_weight, n_rounds, **fixed):
     if est.n_rounds_ == 0: warnings.warn("the penalty leaves nothing: every term is zero (lower c1 and c2)", RuntimeWarning, stacklevel=3)
     return est
 
-# %% ../../nbs/bilinear/04_boosting.ipynb #753eb860
+# %% ../../nbs/bilinear/04_boosting.ipynb #812d6494
 def check_parameters(p):
     "One clear sentence for each parameter that makes no sense."
-    for name, ok in (("penalty", ("l1", "l2", "product")), ("loss", tuple(LOSSES)), ("start", ("constant", "gradient", "random")), ("coupling", ("none", "softmax")), ("class_weight", (None, "balanced"))):
+    for name, ok in (("penalty", ("l1", "l2", "product")), ("loss", tuple(LOSSES)), ("start", ("constant", "gradient", "random")), ("coupling", ("none", "softmax"))):
         if getattr(p, name) not in ok: raise ValueError(f"{name} must be one of {ok}, got {getattr(p, name)!r}")
     if p.coupling == "softmax" and p.loss != "logistic": raise ValueError("coupling='softmax' needs loss='logistic'")
     for name in ("n_estimators_", "n_alternations"):
