@@ -4,13 +4,15 @@
 
 # %% auto #0
 __all__ = ['EVENTS', 'SETTINGS', 'event_words', 'global_colour', 'event_sizes', 'group_events', 'event_histograms', 'boost_items',
-           'item_votes', 'left_out', 'rule_orders', 'event_unit', 'event_runs', 'event_summary', 'table2_events']
+           'item_votes', 'boost_rules', 'rule_votes', 'orders', 'left_out', 'event_unit', 'event_runs', 'event_summary',
+           'table2_events']
 
-# %% ../../nbs/compositional/07_events.ipynb #410cd4f5
+# %% ../../nbs/compositional/07_events.ipynb #a5d79ec4
 import numpy as np
 from numba import njit
 from ..core.datasets import cache_dir
 from ..core.experiments import reproduction, run_units
+from .rules import mine_rules
 from ..vision.images import decode_image, have_images, image_table, list_column, map_images, resize_image
 from ..vision.codebook import cached_codebook, image_words
 
@@ -122,8 +124,35 @@ def item_votes(B:np.ndarray, rounds:tuple, n_classes:int)->np.ndarray: # (rounds
     for j, k, alpha in zip(*rounds): F[:, k] += alpha*I[:, j]; out.append(F.argmax(1))
     return np.array(out)
 
-# %% ../../nbs/compositional/07_events.ipynb #3c6c07c2
-SETTINGS = dict(min_support=1/11, min_lift=4., threshold_scale=1.4, items="positive", n_estimators=400)
+# %% ../../nbs/compositional/07_events.ipynb #923264e8
+def boost_rules(covers:np.ndarray,   # (rules, n) boolean: events that hold all items of the rule
+                classes:np.ndarray,  # (rules,) class each rule votes for
+                y:np.ndarray,        # (n,) classes 0..K-1
+                n_rounds:int=400,    # rounds of SAMME
+               )->tuple:             # rules chosen and their weights
+    "Algorithm 2: SAMME over a pool of rules, each used at most once."
+    K, n = int(y.max()) + 1, len(y); w, free, chosen = np.full(n, 1/n), np.ones(len(covers), bool), []
+    R = covers.astype(np.float64); right = R*(classes[:, None] == y[None])
+    for _ in range(min(n_rounds, len(covers))):
+        cover = R@w; err = np.where(free, cover - right@w + (K-1)/K*(1 - cover), np.inf)
+        j = int(err.argmin()); e = err[j]
+        if e >= (K-1)/K - 1e-9: break
+        alpha = np.log((1 - e)/max(e, 1e-10)) + np.log(K - 1); free[j] = False; chosen.append((j, alpha))
+        w = w*np.exp(alpha*np.where(covers[j], classes[j] != y, (K-1)/K)); w /= w.sum()
+    return np.array([c[0] for c in chosen], int), np.array([c[1] for c in chosen])
+
+def rule_votes(covers:np.ndarray, classes:np.ndarray, chosen:tuple, n_classes:int)->np.ndarray: # (rounds, n) predicted classes
+    "Predictions of boosted rules, round by round."
+    F, out = np.zeros((covers.shape[1], n_classes)), []
+    for j, alpha in zip(*chosen): F[:, classes[j]] += alpha*covers[j]; out.append(F.argmax(1))
+    return np.array(out)
+
+# %% ../../nbs/compositional/07_events.ipynb #a03ec5b4
+SETTINGS = dict(min_support=1/11, min_lift=4., threshold_scale=1.4)        # lambda_1, lambda_2, tau of the paper
+
+def orders(sets)->list: # rules with 1, 2, 3, 4, and 5 or more items
+    "Order distribution of rules."
+    return np.bincount(np.minimum([len(t) for t in sets], 5), minlength=6)[1:].tolist()
 
 def left_out(H:np.ndarray, y:np.ndarray, # histograms and classes of all events
              i:int,                      # the event left out
@@ -132,24 +161,17 @@ def left_out(H:np.ndarray, y:np.ndarray, # histograms and classes of all events
              **settings,                 # other settings than the paper's
             )->dict:                     # label, prediction, staged hits and training errors, orders of rules mined and used
     "Learn from all events but one, predict that one."
-    train = np.arange(len(y)) != i; s = {**SETTINGS, "n_estimators": rounds, **settings}
-    if method == "stumps":
-        theta = H[train].mean(0) + s["threshold_scale"]*H[train].std(0); B = H >= theta
-        staged = item_votes(B, boost_items(B[train], y[train], rounds), int(y.max()) + 1); mined = used = None
+    train = np.arange(len(y)) != i; s = {**SETTINGS, **settings}; K = int(y.max()) + 1
+    B = H > H[train].mean(0) + s["threshold_scale"]*H[train].std(0)
+    if method == "stumps": staged, mined, used = item_votes(B, boost_items(B[train], y[train], rounds), K), None, None
     else:
-        from boostlit.compositional.boosting import CompositionalBoostClassifier
-        est = CompositionalBoostClassifier(**s).fit(H[train], y[train])
-        staged = np.array(list(est.staged_predict(H))); mined, used = rule_orders(est)
+        pool = mine_rules(B[train], y[train], s["min_support"], s["min_lift"]); sets = pool["items"].to_pylist(); label = pool["label"].to_numpy()
+        covers = np.array([B[:, t].all(1) for t in sets]); chosen = boost_rules(covers[:, train], label, y[train], rounds)
+        staged, mined, used = rule_votes(covers, label, chosen, K), orders(sets), orders([sets[j] for j in chosen[0]])
     pad = lambda v: np.r_[v, np.repeat(v[-1:], rounds - len(v))]
     return dict(fold=int(i), label=int(y[i]), predicted=int(staged[-1, i]), hits=pad(staged[:, i] == y[i]), train_errors=pad((staged[:, train] != y[train]).mean(1)), mined=mined, used=used)
 
-# %% ../../nbs/compositional/07_events.ipynb #caf4d245
-def rule_orders(est)->tuple: # (rules mined, rules used) by number of items: 1, 2, 3, 4, 5 or more
-    "Order distribution of the pool and of the chosen rules."
-    tally = lambda sets: np.bincount(np.minimum([len(s) for s in sets], 5), minlength=6)[1:].astype(float)
-    return tally(est.rules_["items"].to_pylist()), tally(est.terms_["items"].to_pylist())
-
-# %% ../../nbs/compositional/07_events.ipynb #279e44ab
+# %% ../../nbs/compositional/07_events.ipynb #3afc4c9e
 def event_unit(seed:int,            # of the grouping
                method:str,          # "compositional" or "stumps"
                lo:int, hi:int,      # events left out, one after the other
@@ -158,7 +180,7 @@ def event_unit(seed:int,            # of the grouping
               )->list:              # one row an event left out
     "Some of the leave-one-out runs of one grouping."
     W = event_words(); events, y = group_events(W["y"], W["colour"], seed); H = event_histograms(W["counts"], events)
-    return [left_out(H, y, i, method, rounds, **({} if method == "stumps" and threshold_scale == 1.4 else dict(threshold_scale=threshold_scale))) for i in range(lo, min(hi, len(y)))]
+    return [left_out(H, y, i, method, rounds, threshold_scale=threshold_scale) for i in range(lo, min(hi, len(y)))]
 
 def event_runs(seeds=range(5), n_jobs:int=1, out=None, progress:bool=True, block:int=11, **settings)->list: # all rows
     "Leave-one-out over all events of several groupings, both methods."
