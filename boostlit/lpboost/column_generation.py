@@ -73,55 +73,84 @@ def _sum_rows(y, program):
     if program != "1.5-class": return [(every, 1., 1.)]
     return [(every[y > 0], 1., np.inf)] + ([(every[y < 0], -np.inf, 1.)] if (y < 0).any() else [])
 
-# %% ../../nbs/lpboost/02_column_generation.ipynb #3916a2b4
+# %% ../../nbs/lpboost/02_column_generation.ipynb #3cf37711
 class HighsMaster:
-    "The restricted dual as a warm HiGHS model; rows come and go, the basis stays."
-    def __init__(self, y, caps, program="two-class", tol=1e-9):
+    "The restricted dual as a warm HiGHS model; rows come and go, examples enter when they matter, the basis stays."
+    def __init__(self, y, caps, program="two-class", tol=1e-9, start=500):
         import highspy
-        self.y, self.n, self.ids, self.iterations, inf = np.asarray(y, float), len(y), [], 0, highspy.kHighsInf
-        self.model = highspy.Highs()
+        self.y, self.n, self.caps, self.ids, self.rows, self.iterations = np.asarray(y, float), len(y), caps, [], [], 0
+        self.model, inf = highspy.Highs(), highspy.kHighsInf
         for key, value in dict(output_flag=False, presolve="off", solver="simplex", simplex_strategy=1, threads=1,
                                primal_feasibility_tolerance=tol, dual_feasibility_tolerance=tol).items():
             self.model.setOptionValue(key, value)
-        n = self.n; cost = np.r_[np.zeros(n), 1., 0.]                                    # minimise gamma
-        self.model.addCols(n+2, cost, np.r_[np.zeros(n), -inf, -inf], np.r_[caps, inf, inf], 0,
-                           np.zeros(n+2, np.int32), np.empty(0, np.int32), np.empty(0))
-        self.model.addRow(0., 0., n+1, np.r_[np.arange(n), n+1].astype(np.int32), np.r_[self.y, -1.])   # S = sum lambda y
-        sums = _sum_rows(self.y, program)
-        for index, low, high in sums: self.model.addRow(max(low, -inf), min(high, inf), len(index), index, np.ones(len(index)))
-        self.fixed = 1 + len(sums)
+        none = np.empty(0, np.int32)
+        self.model.addCols(2, np.array([1., 0.]), np.full(2, -inf), np.full(2, inf), 0, np.zeros(2, np.int32), none, np.empty(0))   # gamma, S
+        self.model.addRow(0., 0., 1, np.array([1], np.int32), np.array([-1.]))                                                     # S = sum lambda y
+        self.sums = _sum_rows(self.y, program); self.fixed = 1 + len(self.sums)
+        for index, low, high in self.sums: self.model.addRow(max(low, -inf), min(high, inf), 0, none, np.empty(0))
+        self.place = np.full(self.n, -1, np.int32); self.enter(_first_examples(self.y, caps, start))
+
+    def enter(self, examples):
+        "Give these examples a variable, with their entries in all rows there are."
+        if not len(examples): return
+        known = (self.place >= 0).sum(); self.place[examples] = 2 + known + np.arange(len(examples)); m, full = len(examples), np.zeros(self.n)
+        A = np.zeros((self.fixed+len(self.rows), m)); A[0] = self.y[examples]
+        for r, (index, *_) in enumerate(self.sums): A[1+r] = np.isin(examples, index)
+        for r, (_, index, value) in enumerate(self.rows): full[index] = value; A[self.fixed+r] = full[examples]*self.y[examples]; full[index] = 0.
+        col, row = np.nonzero(A.T); start = np.searchsorted(col, np.arange(m)).astype(np.int32)
+        self.model.addCols(m, np.zeros(m), np.zeros(m), self.caps[examples], len(row), start, row.astype(np.int32), A.T[col, row])
 
     def add(self, ids, columns):
-        "Append a row for each sparse column."
-        n, rows = self.n, []
+        "Append a row for each sparse column, over the examples that have a variable."
+        rows = []
         for base, index, value in columns:
-            tail = [(n, -1.)] + ([(n+1, base)] if base else [])
-            rows.append((np.r_[index, [t[0] for t in tail]], np.r_[value*self.y[index], [t[1] for t in tail]]))
-        start = np.cumsum([0] + [len(i) for i, _ in rows]); m = len(rows)
+            at = self.place[index]; here = at >= 0
+            rows.append((np.r_[0, 1, at[here]] if base else np.r_[0, at[here]], np.r_[-1., base, (value*self.y[index])[here]] if base else np.r_[-1., (value*self.y[index])[here]]))
+        start, m = np.cumsum([0] + [len(i) for i, _ in rows]), len(rows)
         self.model.addRows(m, np.full(m, -np.inf), np.zeros(m), int(start[-1]), start[:-1].astype(np.int32),
                            np.concatenate([i for i, _ in rows]).astype(np.int32), np.concatenate([v for _, v in rows]))
-        self.ids += list(ids)
+        self.ids += list(ids); self.rows += list(columns)
 
     def solve(self):
-        "Re-solve from the last basis; weights and gamma, with alpha and slack of the rows as attributes."
-        _run(self.model); s = self.model.getSolution()
-        x, row = np.array(s.col_value), np.array(s.row_value)
-        self.alpha = np.maximum(0, -np.array(s.row_dual)[self.fixed:]); self.slack = -row[self.fixed:]
-        self.iterations += self.model.getInfo().simplex_iteration_count
-        return np.maximum(0, x[:self.n]), float(x[self.n])
+        "Re-solve from the last basis until no example without a variable wants weight; weights and gamma."
+        while True:
+            _run(self, self.model); s = self.model.getSolution(); self.iterations += self.model.getInfo().simplex_iteration_count
+            want = self.reduced_costs(np.array(s.row_dual)) < -1e-10; want[self.place >= 0] = False
+            if not want.any(): break
+            self.enter(np.flatnonzero(want))
+        x, lam, has = np.array(s.col_value), np.zeros(self.n), self.place >= 0; lam[has] = np.maximum(0, x[self.place[has]])
+        self.alpha, self.slack = np.maximum(0, -np.array(s.row_dual)[self.fixed:]), -np.array(s.row_value)[self.fixed:]
+        return lam, float(x[0])
+
+    def reduced_costs(self, dual):
+        "For every example, how the value would change with its weight: its margin minus rho, up to scale."
+        f, rho = np.full(self.n, dual[0]), np.zeros(self.n)
+        for r, (index, *_) in enumerate(self.sums): rho[index] += dual[1+r]
+        for pi, (_, index, value) in zip(dual[self.fixed:], self.rows):
+            if pi: f[index] += pi*value
+        return -(self.y*f + rho)
 
     def drop(self, keep):
         "Delete the rows not marked in `keep`."
         gone = np.flatnonzero(~keep)
         if len(gone): self.model.deleteRows(len(gone), (gone+self.fixed).astype(np.int32))
-        self.ids = [i for i, k in zip(self.ids, keep) if k]
+        self.ids, self.rows = ([v for v, k in zip(l, keep) if k] for l in (self.ids, self.rows))
 
-# %% ../../nbs/lpboost/02_column_generation.ipynb #74c08585
-def _run(model):
-    "Run HiGHS; a stumbling warm start gets one cold try before we give up."
+# %% ../../nbs/lpboost/02_column_generation.ipynb #1622d419
+def _first_examples(y, caps, size):
+    "Examples to begin with: all if few, else evenly spaced, enough of each class to carry twice the weight."
+    if len(y) <= size: return np.arange(len(y))
+    out = []
+    for s in np.unique(y):
+        rows = np.flatnonzero(y == s); k = max(size//2, int(np.ceil(2/max(caps[rows].mean(), 1e-300)))) if caps[rows].sum() > 0 else len(rows)
+        out.append(rows if k >= len(rows) else rows[np.linspace(0, len(rows)-1, k).astype(int)])
+    return np.unique(np.concatenate(out))
+
+def _run(master, model):
+    "Run HiGHS; a stumble gets all examples and one cold try before we give up."
     model.run()
     if "kOptimal" in str(model.getModelStatus()): return
-    model.clearSolver(); model.run()
+    master.enter(np.flatnonzero(master.place < 0)); model.clearSolver(); model.run()
     status = str(model.getModelStatus()).split(".")[-1]
     if status != "kOptimal": raise ValueError(f"the linear program has no optimum (HiGHS says {status}): nu may be out of reach for these weights")
 
@@ -146,12 +175,16 @@ class LinprogMaster:
         self.iterations += r.nit
         return np.maximum(0, r.x[:self.n]), float(r.fun)
 
-# %% ../../nbs/lpboost/02_column_generation.ipynb #16efb3e8
+# %% ../../nbs/lpboost/02_column_generation.ipynb #db3709fd
 def _linprog_matrices(master):
     "Inequalities (the hypotheses first, then sums that are bounds) and equations of a `LinprogMaster`."
     from scipy.sparse import csr_array, vstack
     n, y, wide = master.n, master.y, master.n + 2 - master.dense
-    def row(index, value): return csr_array((value, (np.zeros(len(index), int), index)), shape=(1, wide))
+    def row(index, value):
+        if not master.dense: return csr_array((value, (np.zeros(len(index), int), index)), shape=(1, wide))
+        full = np.zeros(wide); full[index] = value
+        return full
+    stack = np.vstack if master.dense else vstack
     ub, b, eq, b_eq = [], [], [], []
     for base, index, value in master.rows:
         if master.dense: ub.append(row(np.arange(n+1), np.r_[y*dense_column((base, index, value), n), -1.]))
@@ -162,7 +195,7 @@ def _linprog_matrices(master):
         elif np.isfinite(low): ub.append(row(index, -np.ones(len(index)))); b.append(-low)
         else: ub.append(row(index, np.ones(len(index)))); b.append(high)
     if not master.dense: eq.append(row(np.r_[np.arange(n), n+1], np.r_[y, -1.])); b_eq.append(0.)
-    return vstack(ub), np.array(b), vstack(eq) if eq else None, np.array(b_eq) if eq else None
+    return stack(ub), np.array(b), stack(eq) if eq else None, np.array(b_eq) if eq else None
 
 # %% ../../nbs/lpboost/02_column_generation.ipynb #62921cb1
 LPBoostResult = namedtuple("LPBoostResult", "hypotheses columns alpha rho weights primal dual converged history stages")
@@ -199,7 +232,7 @@ class _Pool:
         for i, slack in zip(master.ids, master.slack): self.idle[i] = 0 if slack <= tol else self.idle.get(i, 0)+1
         return np.array([self.idle[i] <= patience for i in master.ids])
 
-# %% ../../nbs/lpboost/02_column_generation.ipynb #b182a01c
+# %% ../../nbs/lpboost/02_column_generation.ipynb #19d6c17e
 def column_generation(oracle,                    # answers which hypotheses have the largest edge
                       y:np.ndarray,              # (n,) labels -1, +1 (all +1 for one class)
                       nu:float,                  # fraction of examples that may miss the margin
@@ -225,9 +258,9 @@ def column_generation(oracle,                    # answers which hypotheses have
             done = _note(state, r, ask, bound, nodes, gap, callback)
             if done: break
             cut = _add(state, oracle, found, y*lam)
-            if cut: lam = _resolve(state, patience)
-            elif a == 0: break
-            a = stabilise if cut else 0.
+            if cut: lam, a = _resolve(state, patience), stabilise
+            elif state.lam is None or ask is state.lam: break
+            else: lam, a = state.lam, 0.                                     # nothing new here: ask at the restricted optimum itself
         except KeyboardInterrupt:
             if not state.stages: raise
             warnings.warn(f"fit interrupted: the model of round {r} is kept", RuntimeWarning, stacklevel=2); break
@@ -250,7 +283,7 @@ def _totals(y, w, program):
     if pos <= 0: raise ValueError("the 1.5-class program needs at least one positive example of positive weight")
     return np.where(y > 0, pos, neg if neg > 0 else 1.)
 
-# %% ../../nbs/lpboost/02_column_generation.ipynb #7d9a7d1b
+# %% ../../nbs/lpboost/02_column_generation.ipynb #234195a4
 class _State:
     "What the loop carries along."
     def __init__(self, master, pool):
@@ -267,7 +300,7 @@ def _start(y, caps, program, master):
 
 def _resolve(state, patience, stage=True):
     "Solve, remember the stage, forget rows that have long been slack."
-    lam, state.primal = state.master.solve(); state.lam = lam
+    lam, state.primal = state.master.solve(); state.lam = lam                # rows stay, the basis too
     if stage: state.stages.append((np.array(state.master.ids), state.master.alpha.copy()))
     else: state.first = (np.array(state.master.ids), state.master.alpha.copy())
     keep = state.pool.age(state.master, patience)

@@ -1,0 +1,209 @@
+"""LPBoost on the installed package: optimality against full programs, estimator conventions, bad input, budgets."""
+import warnings
+from itertools import combinations
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from boostlit.core.itemset_search import ItemsetOracle
+from boostlit.lpboost.column_generation import ColumnOracle, HighsMaster, LinprogMaster, column_generation, dense_column, sparse_column
+from boostlit.lpboost.estimators import LPBoostClassifier, OneAndHalfClassLPBoost, OneClassLPBoost
+from boostlit.lpboost.linear_program import check_nu, margin_shares, two_class_dual, two_class_lp
+from boostlit.lpboost.one_class import one_and_half_dual, one_and_half_lp, one_class_lp
+from boostlit.lpboost.pattern_search import branch_and_bound, exhaustive, itemset_language
+
+
+@parametrize_with_checks([LPBoostClassifier(), OneClassLPBoost(), OneAndHalfClassLPBoost()])
+def test_scikit_learn_conventions(estimator, check):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        check(estimator)
+
+
+def itemset_columns(T, length):
+    return np.column_stack([T[:, c].all(1) for k in range(1, length+1) for c in combinations(range(T.shape[1]), k)]).astype(float)
+
+
+def quiet(*args, **kw):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return column_generation(*args, **kw)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_column_generation_equals_the_full_program_over_itemsets(seed):
+    rng = np.random.default_rng(seed)
+    n, d, length, nu = int(rng.integers(4, 30)), int(rng.integers(2, 7)), int(rng.integers(1, 5)), float(rng.uniform(.05, 1))
+    T, y = rng.random((n, d)) < rng.uniform(.3, .9), np.r_[1., -1., rng.choice([-1., 1.], n-2)]
+    T[0] = True
+    H = itemset_columns(T, length)
+    H = H[:, H.any(0)]                       # the family: itemsets that occur
+    full = {"two-class": two_class_lp(np.c_[2*H-1, 1-2*H, np.ones(n), -np.ones(n)], y, nu).objective,
+            "one-class": one_class_lp(H, nu).objective, "1.5-class": one_and_half_lp(H, y, nu).objective}
+    for program, goal in full.items():
+        oracle = ItemsetOracle(T, length, allow_empty=False, kind="signed" if program == "two-class" else "presence")
+        r = quiet(oracle, np.ones(n) if program == "one-class" else y, nu, program=program, gap=1e-10, columns_per_round=int(rng.integers(1, 8)),
+                  stabilise=float(rng.choice([0., .5])), patience=int(rng.integers(1, 20)))
+        assert abs(r.primal-goal) < 1e-8 and abs(r.dual-r.primal) < 1e-8
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_duality_and_the_one_class_limit(seed):
+    rng = np.random.default_rng(seed)
+    n, P, nu = int(rng.integers(3, 40)), int(rng.integers(1, 20)), float(rng.uniform(.05, 1))
+    H, y = rng.choice([-1., 1.], (n, P)), rng.choice([-1., 1.], n)
+    assert abs(two_class_lp(H, y, nu).objective - two_class_dual(H, y, nu).objective) < 1e-8
+    H = (H+1)/2
+    y[0] = 1.
+    assert abs(one_and_half_lp(H, y, nu).objective - one_and_half_dual(H, y, nu).objective) < 1e-8
+    assert abs(one_and_half_lp(H, np.ones(n), nu).objective - one_class_lp(H, nu).objective) < 1e-8
+
+
+def test_itemset_oracle_agrees_with_exhaustive_search_on_thousands_of_weightings():
+    rng = np.random.default_rng(0)
+    T = rng.random((80, 14)) < .5
+    H = itemset_columns(T, 3)
+    oracles = {kind: ItemsetOracle(T, 3, allow_empty=False, kind=kind) for kind in ("signed", "presence")}
+    for _ in range(1500):
+        y, w = rng.choice([-1., 1.], 80), rng.dirichlet(np.full(80, rng.choice([.05, .3, 1.])))
+        u = y*w
+        for kind, gains in (("signed", np.abs(2*u@H-u.sum())), ("presence", u@H)):
+            h, edge = oracles[kind].best(y, w)
+            assert abs(edge-gains.max()) < 1e-12 and abs(u@oracles[kind].outputs(h)-edge) < 1e-12
+
+
+def test_reference_search_visits_fewer_and_finds_the_same():
+    rng = np.random.default_rng(1)
+    for _ in range(30):
+        T, y = rng.random((40, 8)) < .6, rng.choice([-1., 1.], 40)
+        u = y*rng.dirichlet(np.ones(40))
+        language = itemset_language(T, 4)
+        every = exhaustive(language, u)
+        top, visited, rest = branch_and_bound(*language, u, k=3)
+        assert np.allclose([g for g, _ in top], sorted(every.values())[::-1][:3]) and len(visited) <= len(every) and rest == -np.inf
+
+
+@pytest.mark.parametrize("nu", [0, -1, 1.5, np.nan, np.inf, "a", None, True])
+def test_nu_out_of_range(nu):
+    with pytest.raises(ValueError, match="nu must lie"): check_nu(nu)
+    X, y = load_iris(return_X_y=True)
+    for est in (LPBoostClassifier(nu=nu), OneAndHalfClassLPBoost(nu=nu), OneClassLPBoost(nu=nu)):
+        with pytest.raises(ValueError, match="nu must lie"): est.fit(X[:100], y[:100])
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_nu_property_of_the_classifier(seed):
+    rng = np.random.default_rng(seed)
+    X, y, nu = rng.normal(size=(120, 4)), rng.integers(0, 2, 120), float(rng.uniform(.1, .9))
+    w = rng.random(120)
+    m = LPBoostClassifier(nu=nu).fit(X, y, sample_weight=w)
+    low, high = margin_shares((2*y-1)*m.decision_function(X), m.rho_[0], w/w.sum())
+    assert low <= nu+1e-7 and nu <= high+1e-7
+
+
+def test_identical_columns_are_kept_once_and_do_not_loop():
+    rng = np.random.default_rng(0)
+    h, y = rng.choice([-1., 1.], 30), rng.choice([-1., 1.], 30)
+    r = quiet(ColumnOracle(np.column_stack([h]*20)), y, .5, gap=0.)
+    assert len(r.columns) <= 3 and len(r.history) < 10
+
+
+def test_budgets_warn_with_the_gap_and_leave_a_usable_model():
+    X, y = load_breast_cancer(return_X_y=True)
+    with pytest.warns(RuntimeWarning, match="gap of"): m = LPBoostClassifier(max_rounds=2).fit(X, y)
+    assert m.score(X, y) > .8 and m.history_["gap"][-1].as_py() > 1e-6
+    Q = (X > np.median(X, 0)).astype(float)
+    with pytest.warns(RuntimeWarning, match="gap of"): m = LPBoostClassifier("itemsets", node_budget=40, max_rounds=5).fit(Q, y)
+    assert m.score(Q, y) > .8
+
+
+def test_no_pattern_and_no_margin():
+    X, y = np.zeros((10, 3)), np.array([0, 1]*5)
+    with pytest.raises(ValueError, match="no column holds an item"): LPBoostClassifier("itemsets").fit(X, y)
+    with pytest.warns(RuntimeWarning, match="no hypothesis has an edge"): m = LPBoostClassifier().fit(X, y)
+    assert set(m.predict(X)) <= {0, 1}
+    X[:, 0] = 1
+    with pytest.warns(RuntimeWarning): OneAndHalfClassLPBoost("itemsets").fit(X, y)
+
+
+def test_unreachable_programs_raise():
+    y = np.r_[np.ones(5), -np.ones(5)]
+    with pytest.raises(ValueError, match="no optimum"): HighsMaster(y, np.full(10, .01)).solve()      # the caps add up to 0.1
+    with pytest.raises(ValueError, match="no optimum"):
+        m = LinprogMaster(y, np.full(10, .01))
+        m.add([0], [sparse_column(y)])
+        m.solve()
+    with pytest.raises(ValueError, match="positive example"): quiet(ColumnOracle(np.ones((4, 1))), -np.ones(4), .5, program="1.5-class")
+
+
+@pytest.mark.parametrize("bad", [dict(max_length=0), dict(max_rounds=0), dict(columns_per_round=0), dict(gap=-1), dict(stabilise=1.), dict(oracle="nothing")])
+def test_bad_parameters(bad):
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ValueError): LPBoostClassifier(**bad).fit(X, y)
+
+
+def test_itemsets_refuse_numbers_and_take_tables_and_sparse():
+    import pyarrow as pa
+    from scipy.sparse import csr_matrix
+    X, y = load_breast_cancer(return_X_y=True)
+    with pytest.raises(ValueError, match="binarise"): LPBoostClassifier("itemsets").fit(X, y)
+    Q = (X > np.median(X, 0)).astype(float)
+    a, b = LPBoostClassifier("itemsets", max_length=2).fit(Q, y), LPBoostClassifier("itemsets", max_length=2).fit(csr_matrix(Q), y)
+    assert np.allclose(a.decision_function(Q), b.decision_function(Q))
+    words = pa.table({"a": np.where(Q[:, 0] > 0, "high", "low").tolist(), "b": np.where(Q[:, 7] > 0, "high", "low").tolist()})
+    m = LPBoostClassifier("itemsets", nu=.4, max_length=2).fit(words, y)
+    assert m.score(words, y) > .8 and any("=" in t for t in m.terms_["term"].to_pylist())
+
+
+def test_multi_class_stages_terms_and_history():
+    X, y = load_iris(return_X_y=True)
+    names = np.array(["setosa", "versicolor", "virginica"])[y]
+    m = LPBoostClassifier(nu=.1).fit(X, names)
+    stages = list(m.staged_decision_function(X))
+    assert np.allclose(stages[-1], m.decision_function(X)) and m.decision_function(X).shape == (150, 3)
+    assert m.score(X, names) > .9 and {"primal", "dual", "gap", "nodes", "round"} <= set(m.history_.column_names)
+    assert set(m.terms_["target"].to_pylist()) <= set(names) and sorted(m.terms_.column_names) == ["target", "term", "weight"]
+    assert np.isfinite(m.predict_proba(X)).all() and len(list(m.staged_predict(X))) == len(stages)
+
+
+def test_one_and_half_without_negatives_is_one_class():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    a, b = OneAndHalfClassLPBoost(pos_label=1, nu=.2).fit(X, np.ones(60, int)), OneClassLPBoost(nu=.2).fit(X)
+    assert abs(a.offset_-b.offset_) < 1e-7
+    assert abs(a.history_["primal"][-1].as_py()-b.history_["primal"][-1].as_py()) < 1e-8
+    assert (b.predict(X) < 0).mean() <= .2 and np.allclose(b.decision_function(X), b.score_samples(X)-b.offset_)
+
+
+def test_interrupt_keeps_the_model():
+    class Interrupting(ColumnOracle):
+        asked = 0
+        def best_k(self, *args, **kw):
+            self.asked += 1
+            if self.asked == 4: raise KeyboardInterrupt
+            return super().best_k(*args, **kw)
+    rng = np.random.default_rng(0)
+    H, y = rng.choice([-1., 1.], (50, 40)), rng.choice([-1., 1.], 50)
+    with pytest.warns(RuntimeWarning, match="interrupted"): r = column_generation(Interrupting(H), y, .3, columns_per_round=1)
+    assert len(r.alpha) == len(r.hypotheses) and abs(r.alpha.sum()-1) < 1e-9
+
+
+def test_counts_that_do_not_depend_on_the_clock():
+    X, y = load_breast_cancer(return_X_y=True)
+    Q = X > np.median(X, 0)
+    r = column_generation(ItemsetOracle(np.c_[Q, ~Q], 2, allow_empty=False), np.where(y == 1, 1., -1.), .1)
+    assert len(r.history) < 40 and r.history[-1]["iterations"] < 20_000 and len(r.columns) < 400
+    nnz = [len(c[1]) for c in r.columns]
+    assert max(nnz) <= len(y)//2                                    # covers or their complements, never dense rows
+    assert all(np.array_equal(dense_column(sparse_column(dense_column(c, len(y))), len(y)), dense_column(c, len(y))) for c in r.columns)
+
+
+def test_saved_and_loaded(tmp_path):
+    from boostlit import load_model, save_model
+    X, y = load_breast_cancer(return_X_y=True)
+    for est in (LPBoostClassifier(), OneAndHalfClassLPBoost(), OneClassLPBoost()):
+        est.fit(X[:150], y[:150])
+        save_model(est, tmp_path/"m")
+        assert np.allclose(load_model(tmp_path/"m").decision_function(X), est.decision_function(X))

@@ -1,0 +1,143 @@
+"""gSpan with weights: enumeration against networkx, search against enumeration, matching, odd input."""
+import warnings
+
+import numpy as np
+import networkx as nx
+import pytest
+
+from boostlit.lpboost.column_generation import column_generation
+from boostlit.lpboost.estimators import LPBoostClassifier, OneAndHalfClassLPBoost, OneClassLPBoost, planted_graphs
+from boostlit.lpboost.linear_program import two_class_lp
+from boostlit.lpboost.one_class import one_and_half_lp, one_class_lp
+from boostlit.lpboost.subgraphs import PatternTree, SubgraphOracle, contains, graph_pairs, graph_set, random_graphs, to_graph_set
+
+SAME = dict(node_match=lambda a, b: a["label"] == b["label"], edge_match=lambda a, b: a["label"] == b["label"])
+
+
+def to_nx(labels, edges):
+    g = nx.Graph()
+    g.add_nodes_from((i, {"label": v}) for i, v in enumerate(labels))
+    g.add_edges_from((a, b, {"label": v}) for a, b, v in edges)
+    return g
+
+
+def by_isomorphism(pairs, length):
+    "(edges, cover) of every pattern by brute force."
+    classes = {}
+    for k, (v, e) in enumerate(pairs):
+        g = to_nx(v, e)
+        edges = [frozenset(x) for x in g.edges]
+        level = {frozenset([x]) for x in edges}
+        subsets = set(level)
+        for _ in range(length-1):
+            level = {s | {x} for s in level for x in edges if x not in s and any(x & z for z in s)}
+            subsets |= level
+        for s in [g.subgraph([u]) for u in g] + [g.edge_subgraph([tuple(x) for x in s]) for s in subsets]:
+            key = tuple(sorted(nx.get_node_attributes(s, "label").values())), s.number_of_edges(), tuple(sorted(d for _, d in s.degree))
+            for rep, cover in classes.setdefault(key, []):
+                if nx.is_isomorphic(rep, s, **SAME):
+                    cover.add(k)
+                    break
+            else: classes[key].append((s.copy(), {k}))
+    return sorted((rep.number_of_edges(), tuple(sorted(c))) for group in classes.values() for rep, c in group)
+
+
+def patterns(tree):
+    return sorted((int(tree.depth[k]), tuple(tree.cover[tree.ptr[k]:tree.ptr[k+1]].tolist())) for k in range(tree.size))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_enumeration_equals_brute_force(seed):
+    rng = np.random.default_rng(seed)
+    g = random_graphs(3, int(rng.integers(2, 6)), float(rng.uniform(.3, .9)), int(rng.integers(1, 4)), int(rng.integers(1, 3)), seed)
+    assert patterns(PatternTree(g, 4).expand_all()) == by_isomorphism(graph_pairs(g), 4)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_column_generation_equals_the_full_program_over_subgraphs(seed):
+    rng = np.random.default_rng(seed)
+    g = random_graphs(12, 6, .35, 2, 2, seed)
+    tree, y, nu = PatternTree(g, 4).expand_all(), np.r_[1., -1., rng.choice([-1., 1.], 10)], float(rng.uniform(.1, .9))
+    H = np.zeros((12, tree.size))
+    for k in range(tree.size): H[tree.cover[tree.ptr[k]:tree.ptr[k+1]], k] = 1
+    H = np.unique(H, axis=1)
+    full = {"two-class": two_class_lp(np.c_[2*H-1, 1-2*H, np.ones(12), -np.ones(12)], y, nu).objective, "one-class": one_class_lp(H, nu).objective, "1.5-class": one_and_half_lp(H, y, nu).objective}
+    for program, goal in full.items():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            r = column_generation(SubgraphOracle(g, 4), np.ones(12) if program == "one-class" else y, nu, program=program, gap=1e-10)
+        assert abs(r.primal-goal) < 1e-8 and abs(r.dual-goal) < 1e-8
+
+
+def test_search_agrees_with_exhaustive_search_on_thousands_of_weightings():
+    g = random_graphs(30, 8, .25, 3, 2, seed=7)
+    every = PatternTree(g, 4).expand_all()
+    M = np.zeros((every.size, 30))
+    for k in range(every.size): M[k, every.cover[every.ptr[k]:every.ptr[k+1]]] = 1
+    rng, oracle = np.random.default_rng(0), SubgraphOracle(g, 4)
+    for trial in range(1500):
+        y, w = rng.choice([-1., 1.], 30), rng.dirichlet(np.full(30, rng.choice([.05, .3, 1.])))
+        u = y*w
+        if trial % 300 == 0: oracle = SubgraphOracle(g, 4)                     # a tree without memory, too
+        (h, edge), = oracle.best_k(y, w, kind="signed")
+        assert abs(edge-np.abs(2*M@u-u.sum()).max()) < 1e-12 and abs(u@oracle.outputs(h)-edge) < 1e-12
+        found = oracle.best_k(y, w, kind="presence")
+        assert abs(found[0][1]-(M@u).max()) < 1e-12
+
+
+def test_pruning_skips_most_of_the_tree():
+    pairs, y = planted_graphs(60, 12, seed=2)
+    g = to_graph_set(pairs)
+    total, oracle = PatternTree(g, 5).expand_all().size, SubgraphOracle(g, 5)
+    (root, sign), edge = oracle.best(y.astype(float), np.full(60, 1/60))
+    assert edge > .9 and oracle.nodes_ < total/10
+
+
+def test_matching_on_new_graphs_equals_networkx():
+    g, new = random_graphs(10, 7, .35, 2, 2, 0), random_graphs(15, 7, .3, 2, 2, 1)
+    new = to_graph_set(graph_pairs(new), g.node_names, g.edge_names)
+    tree, rng = PatternTree(g, 4).expand_all(), np.random.default_rng(0)
+    targets = [to_nx(v, e) for v, e in graph_pairs(new)]
+    for k in rng.choice(tree.size, 30, replace=False):
+        labels, edges = [g.node_names[tree.root[k]]], []
+        for i, j, e, v in tree.code(k):
+            if i < j: labels.append(g.node_names[v])
+            edges.append((int(i), int(j), g.edge_names[e]))
+        P = to_nx(labels, edges)
+        assert contains(new, int(tree.root[k]), tree.code(k)).tolist() == [nx.algorithms.isomorphism.GraphMatcher(t, P, **SAME).subgraph_is_monomorphic() for t in targets]
+
+
+def test_odd_graphs():
+    with pytest.raises(ValueError, match="no hypothesis|no pattern"): OneAndHalfClassLPBoost("subgraphs").fit([([], []), ([], [])], [0, 1])
+    with pytest.warns(RuntimeWarning): m = LPBoostClassifier("subgraphs").fit([([], [])]*4, [0, 1, 0, 1])       # only the constants are left
+    assert set(m.predict([([], [])])) <= {0, 1}
+    with pytest.raises(ValueError, match="0 sample"): LPBoostClassifier("subgraphs").fit([], [])
+    with pytest.raises(ValueError, match="labels"): LPBoostClassifier("subgraphs").fit([(["A"], [])], [0, 1])
+    with pytest.raises(ValueError, match="pair"): LPBoostClassifier("subgraphs").fit([3, 4], [0, 1])
+    with pytest.raises(ValueError, match="loop"): graph_set([["A"]], [[(0, 0, 1)]])
+    single = LPBoostClassifier("subgraphs", nu=.5).fit([(["A"], []), (["B"], [])], ["a", "b"])                  # single nodes tell them apart
+    assert single.predict([(["A"], []), (["B"], []), (["C"], [])]).tolist()[:2] == ["a", "b"]
+
+
+def test_node_budget_warns_and_leaves_a_model():
+    pairs, y = planted_graphs(60, 12, seed=3)
+    with pytest.warns(RuntimeWarning, match="gap of"): m = LPBoostClassifier("subgraphs", max_length=4, node_budget=20, max_rounds=3).fit(pairs, y)
+    assert m.decision_function(pairs).shape == (60,)
+
+
+def test_planted_motif_is_found_and_survives_disk_and_networkx(tmp_path):
+    from boostlit import load_model, save_model
+    pairs, y = planted_graphs(60, 10, seed=4)
+    m = LPBoostClassifier("subgraphs", nu=.1, max_length=3).fit(pairs, y)
+    assert (m.predict(pairs) == y).mean() > .95 and "A" in m.terms_["term"][0].as_py()
+    save_model(m, tmp_path/"m")
+    assert np.allclose(load_model(tmp_path/"m").decision_function([to_nx(*p) for p in pairs]), m.decision_function(pairs))
+    one = OneClassLPBoost("subgraphs", nu=.3).fit(pairs)
+    assert set(one.predict(pairs)) <= {1, -1}
+
+
+def test_two_hundred_graphs_and_the_counts_of_the_search():
+    g, y = random_graphs(200, 20, .12, 4, 2, seed=0), np.random.default_rng(0).choice([-1., 1.], 200)
+    oracle = SubgraphOracle(g, 6)
+    r = column_generation(oracle, y, .2, columns_per_round=20)
+    assert r.converged and oracle.tree.size < 60_000
