@@ -107,11 +107,11 @@ def adaboost_covtype(small=False):
     if small: X, y = X[:2000], y[:2000]
     return Work("AdaBoost covtype", stump_contenders(X, y, 5 if small else 200, sklearn=False), lambda m: training_error(m, X, y), "ahead of all", "581,012 x 54", repeats=5)
 
-# %% ../../nbs/results/02_benchmarks.ipynb #807fa9f2
+# %% ../../nbs/results/02_benchmarks.ipynb #d4652509
 def quadratic(name, small=False):
     "Quadratic boosting with five restarts against our own AdaBoost, 100 base classifiers each."
     from boostlit import AdaBoostClassifier, QuadraticBoostClassifier, load_dataset
-    data = load_dataset(name); X, y = (data.X[:500], data.y[:500]) if small else (data.X, data.y)
+    data = load_dataset(name); X, y = (data.X[::len(data.y)//400], data.y[::len(data.y)//400]) if small else (data.X, data.y)
     nominal, T = np.array([k == "nominal" for k in data.kinds]), 10 if small else 100
     return Work(f"quadratic {name}", {"boostlit AdaBoost": lambda: AdaBoostClassifier(n_estimators=T, nominal_features=nominal).fit(X, y),
                                       "boostlit quadratic": lambda: QuadraticBoostClassifier(n_estimators=T, n_restarts=5, nominal_features=nominal, random_state=0).fit(X, y)},
@@ -139,7 +139,7 @@ def closed(name, support, small=False):
     return Work(f"closed {name} {support}", {"boostlit": lambda: closed_itemsets(B, support), "pyfim fpgrowth": peer("fpgrowth"), "pyfim eclat": peer("eclat")},
                 lambda r: len(r), "5x the best peer", "quality: number of closed sets")
 
-# %% ../../nbs/results/02_benchmarks.ipynb #e3315f64
+# %% ../../nbs/results/02_benchmarks.ipynb #21845669
 def sparse_solver(small=False):
     "L1-penalised exponential loss, N = 1,500, D = 1,000, to 1e-8 relative: ours, L-BFGS-B on split variables, FISTA."
     from boostlit.bilinear.feature_sign import c_max, feature_sign, fista, lbfgs_split
@@ -154,7 +154,7 @@ def lp_masters(small=False):
     from boostlit.core.itemset_search import ItemsetOracle
     from boostlit.lpboost.column_generation import HighsMaster, LinprogMaster, column_generation
     data = load_dataset("kr-vs-kp"); B, y = transactions("kr-vs-kp"), np.where(data.y == data.class_names[1], 1., -1.)
-    if small: B, y = B[:200], y[:200]
+    if small: B, y = B[::16], y[::16]
     run = lambda master: lambda: column_generation(ItemsetOracle(B, max_length=2 if small else 3), y, nu=.1, gap=1e-6, master=master)
     return Work("LPBoost kr-vs-kp", {"boostlit": run(HighsMaster), "linprog, same rows": run(LinprogMaster)}, None, "6x the re-solve", repeats=3)
 
