@@ -162,6 +162,12 @@ def test_black_box_learners(cancer, learner):
     assert est.score(X[1::2], y[1::2]) > .9 and len(est.estimators_) == est.sizes_.sum()
 
 
+def test_missing_values_go_to_learners_that_take_them(cancer):
+    X, y = cancer; X = X.copy(); X[::5, 0] = np.nan
+    assert QuadraticBoostClassifier(DecisionTreeClassifier(max_depth=2), n_estimators=4, n_restarts=1, random_state=0).fit(X, y).score(X, y) > .9
+    with pytest.raises(ValueError, match="NaN"): QuadraticBoostClassifier(GaussianNB(), n_estimators=4).fit(X, y)
+
+
 def test_learner_without_weights_is_refused(cancer):
     with pytest.raises(ValueError, match="does not take sample_weight"): QuadraticBoostClassifier(KNeighborsClassifier()).fit(*cancer)
 
