@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['PAPERS', 'VERDICTS', 'SITE', 'experiment_modules', 'load_reproductions', 'select', 'why_not', 'run_item', 'reproduce',
-           'fresh_ledger', 'ledger_text', 'page_link', 'ledger_rows_html', 'item_figure', 'verdict_figure',
-           'report_html', 'main']
+           'fresh_ledger', 'ledger_text', 'page_link', 'ledger_rows_html', 'ledger_html', 'item_figure',
+           'verdict_figure', 'report_html', 'main']
 
 # %% ../nbs/results/00_command.ipynb #5e7aec55
 import argparse, base64, html, importlib, io, json, os, re, sys, time
@@ -194,6 +194,14 @@ def ledger_rows_html(rows, # rows of the ledger
     head = "".join(f"<th>{h}</th>" for h in ("item", "data set", "method", "quantity", "paper", "ours", "seeds", "verdict", "remark"))
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
+# %% ../nbs/results/00_command.ipynb #0041f0a0
+def ledger_html(rows,      # rows of the ledger, of one paper
+                base=SITE, # where links lead
+               )->str:
+    "The paper's numbers beside ours, then, folded, what only we computed."
+    theirs, more = ([r for r in rows if (r["verdict"] == "ours only") == own] for own in (False, True))
+    return ledger_rows_html(theirs, base) + (f"<details><summary>{len(more)} numbers of ours that the paper does not print</summary>{ledger_rows_html(more, base)}</details>" if more else "")
+
 # %% ../nbs/results/00_command.ipynb #6c8e8b25
 def item_figure(rows, # ledger rows of one item
                ):     # matplotlib figure, or None
@@ -222,20 +230,21 @@ def item_figure(rows, # ledger rows of one item
 
 def _zero(v): return v if v == v else 0.
 
-# %% ../nbs/results/00_command.ipynb #862a6e85
+# %% ../nbs/results/00_command.ipynb #2000dce0
 def verdict_figure(rows, # rows of the ledger
                   ):     # matplotlib figure
-    "One bar a paper, divided by verdict."
+    "One bar a paper: its numbers, divided by verdict."
+    rows = [r for r in rows if r["verdict"] != "ours only"]
     from collections import Counter
     from matplotlib.figure import Figure
     from boostlit.core.plots import PALETTE, INK
     papers = sorted({r["paper"] for r in rows})
-    colours = dict(zip(VERDICTS, (PALETTE[2], PALETTE[0], PALETTE[1], PALETTE[3], INK, PALETTE[7])))
+    colours = dict(zip(VERDICTS, (PALETTE[2], PALETTE[0], PALETTE[1], PALETTE[3], INK)))
     fig = Figure(figsize=(7, .9+.36*len(papers)), dpi=100, facecolor="none", layout="constrained")
     ax = fig.subplots()
     for i, k in enumerate(papers):
         counts, left = Counter(r["verdict"] for r in rows if r["paper"] == k), 0.
-        for v in VERDICTS:
+        for v in colours:
             share = counts[v]/sum(counts.values())
             ax.barh(i, share, left=left, color=colours[v], height=.7, label=v if i == 0 else None)
             if share > .04: ax.text(left+share/2, i, counts[v], ha="center", va="center", color="white", fontsize=8)
@@ -244,7 +253,7 @@ def verdict_figure(rows, # rows of the ledger
     ax.set(xlim=(0, 1), ylim=(len(papers)-.5, -.5), xticks=[], facecolor="none")
     ax.spines[:].set_visible(False)
     ax.tick_params(colors=INK, length=0)
-    fig.legend(*ax.get_legend_handles_labels(), loc="outside upper center", ncols=6, fontsize=8, frameon=False, labelcolor=INK, handlelength=1, columnspacing=1)
+    fig.legend(*ax.get_legend_handles_labels(), loc="outside upper center", ncols=5, fontsize=8, frameon=False, labelcolor=INK, handlelength=1, columnspacing=1)
     return fig
 
 # %% ../nbs/results/00_command.ipynb #37145a3c
@@ -266,7 +275,7 @@ def _figures(k, rows, done):
             except Exception as e: yield f"<p><small>the figure of {html.escape(item)} failed: {html.escape(str(e))}</small></p>"
             else: yield f"<figure>{_img(getattr(ax, 'figure', ax), item)}<figcaption>{html.escape(item)}: {html.escape(own[item][0].title)}</figcaption></figure>"
 
-# %% ../nbs/results/00_command.ipynb #ad764bc1
+# %% ../nbs/results/00_command.ipynb #b36d15be
 def report_html(table,     # from `fresh_ledger`
                 done=(),   # (reproduction, rows) run now
                 skipped=None, # name -> (reproduction, reason)
@@ -284,7 +293,7 @@ def report_html(table,     # from `fresh_ledger`
         counts = Counter(r["verdict"] for r in here)
         room, title, authors = PAPERS.get(k, ("", f"paper {k}", ""))
         parts.append(f"<details open><summary>Paper {k}: {e(title)} ({e(authors)})</summary><p>{', '.join(f'{n} {v}' for v in VERDICTS if (n := counts.get(v)))} · "
-                     f"<a href='{SITE}{room}/'>pages</a></p>" + "".join(_figures(k, here, done)) + ledger_rows_html(here) + "</details>")
+                     f"<a href='{SITE}{room}/'>pages</a></p>" + "".join(_figures(k, here, done)) + ledger_html(here) + "</details>")
     for title, what in (("Failed", failed or {}), ("Skipped", skipped or {})):
         if what: parts.append(f"<h2>{title}</h2><ul>" + "".join(f"<li>{r.paper}:{e(r.item)} ({e(r.run.__name__)}): {e(reason)}</li>" for r, reason in what.values()) + "</ul>")
     return f"<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content='width=device-width'><title>boostlit: reproduction</title><style>{_CSS}</style>{''.join(parts)}<script>{_JS}</script></html>"
