@@ -39,7 +39,7 @@ def adaboost_reference(oracle, y, n_rounds):
         w = w/w.sum()
     return hypotheses, np.array(alphas)
 
-# %% ../../nbs/core/02_boosting.ipynb #57716e9f
+# %% ../../nbs/core/02_boosting.ipynb #ffda4307
 class Boosted(NamedTuple):
     "What a master returns."
     hypotheses: list        # one a round
@@ -53,12 +53,15 @@ def _reweight(w, w0, y, out, alpha, F):
     "One pass: add alpha*out to F, multiply the weights, return (normaliser, training error, exponential loss)."
     z, error, loss = 0., 0., 0.
     up, down = np.exp(alpha), np.exp(-alpha)
-    for i in range(len(w)):
-        w[i] *= down if out[i] == y[i] else up
-        z += w[i]
-        F[i] += alpha*out[i]
-        if y[i]*F[i] <= 0: error += w0[i]
-        loss += w0[i]*np.exp(-y[i]*F[i])
+    for lo in range(0, len(w), 1024):                                    # sums of sums: rounding does not pile up over many rows
+        zb, eb, lb = 0., 0., 0.
+        for i in range(lo, min(lo + 1024, len(w))):
+            w[i] *= down if out[i] == y[i] else up
+            zb += w[i]
+            F[i] += alpha*out[i]
+            if y[i]*F[i] <= 0: eb += w0[i]
+            lb += w0[i]*np.exp(-y[i]*F[i])
+        z += zb; error += eb; loss += lb
     for i in range(len(w)): w[i] /= z
     return z, error, loss
 
@@ -92,17 +95,20 @@ def adaboost(oracle,             # `best(y, w) -> (hypothesis, edge)` and `outpu
     finally: bar.close()
     return Boosted(hypotheses[:len(rows)], np.array(alphas[:len(rows)]), rows, w, F)
 
-# %% ../../nbs/core/02_boosting.ipynb #361757ad
+# %% ../../nbs/core/02_boosting.ipynb #e9f4d642
 @njit(cache=True, nogil=True)
 def _reweight_classes(w, w0, y, out, alpha, votes):
     z, error, K = 0., 0., votes.shape[1]
     up = np.exp(alpha)
-    for i in range(len(w)):
-        k = int(out[i])
-        if k != y[i]: w[i] *= up
-        z += w[i]
-        votes[i, k] += alpha
-        if votes[i].argmax() != y[i]: error += w0[i]
+    for lo in range(0, len(w), 1024):
+        zb, eb = 0., 0.
+        for i in range(lo, min(lo + 1024, len(w))):
+            k = int(out[i])
+            if k != y[i]: w[i] *= up
+            zb += w[i]
+            votes[i, k] += alpha
+            if votes[i].argmax() != y[i]: eb += w0[i]
+        z += zb; error += eb
     for i in range(len(w)): w[i] /= z
     return error
 
@@ -143,7 +149,7 @@ def centre_votes(votes):
     K = votes.shape[1]
     return (K*votes - votes.sum(axis=1, keepdims=True))/(K - 1)
 
-# %% ../../nbs/core/02_boosting.ipynb #ab01da7e
+# %% ../../nbs/core/02_boosting.ipynb #c6593b9d
 @njit(cache=True, nogil=True)
 def _gentle_step(w, w0, y, f, F):
     "F += f, weights from F; returns (training error, exponential loss)."
@@ -151,12 +157,15 @@ def _gentle_step(w, w0, y, f, F):
     for i in range(len(w)):
         F[i] += f[i]
         if w0[i] > 0 and -y[i]*F[i] > top: top = -y[i]*F[i]
-    for i in range(len(w)):
-        m = y[i]*F[i]
-        w[i] = w0[i]*np.exp(-m - top)
-        z += w[i]
-        if m <= 0: error += w0[i]
-        loss += w0[i]*np.exp(-m)
+    for lo in range(0, len(w), 1024):
+        zb, eb, lb = 0., 0., 0.
+        for i in range(lo, min(lo + 1024, len(w))):
+            m = y[i]*F[i]
+            w[i] = w0[i]*np.exp(-m - top)
+            zb += w[i]
+            if m <= 0: eb += w0[i]
+            lb += w0[i]*np.exp(-m)
+        z += zb; error += eb; loss += lb
     for i in range(len(w)): w[i] /= z
     return error, loss
 

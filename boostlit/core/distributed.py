@@ -13,7 +13,7 @@ __all__ = ['partition_sources', 'read_source', 'summarise_column', 'summarise_pa
            'relabel_on_workers', 'products_on_workers', 'best_product', 'distributed_quadraticboost', 'same_products',
            'compare_models', 'mine_prefixes', 'distributed_closed_itemsets', 'round_cost']
 
-# %% ../../nbs/core/12_distributed.ipynb #b48c0548
+# %% ../../nbs/core/12_distributed.ipynb #61830cc3
 import pickle, uuid
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,29 +21,31 @@ import numpy as np
 from numba import njit
 from .boosting import TINY, AdaBoostClassifier, Boosted, GentleBoostClassifier, half_log_odds, samme_loss
 from .conventions import INTERRUPTS, encode_column, progress_bar, to_arrow, warn_interrupted
+from .models import table_bytes, table_from
 from .stumps import (CRITERIA, STUMP, StumpOracle, _class_cut, _distinct, _histograms, _scan, code_outputs, encode_with,
                                   midpoints, quantile_cuts, record_class_stump, record_stump, sampled_rows)
 
-# %% ../../nbs/core/12_distributed.ipynb #66f390b8
+# %% ../../nbs/core/12_distributed.ipynb #1f976b85
 def partition_sources(data,     # Parquet file or folder, Dask data frame, Arrow table, or a list of tables, paths and Dask objects
                      )->list:   # one recipe a partition, in the order of the rows
     "Where the partitions of a table come from."
     import pyarrow as pa, pyarrow.parquet as pq
     if hasattr(data, "to_delayed"): return list(data.to_delayed())
-    if isinstance(data, pa.Table): return [data]
+    if isinstance(data, pa.Table): return [table_bytes(data)]                 # a slice is written without the rest of its table
     if isinstance(data, (str, Path)):
         path = Path(data)
         files = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
         if not files or not files[0].is_file(): raise ValueError(f"there is no Parquet file at {path}")
         return [(str(f), g) for f in files for g in range(pq.ParquetFile(f).num_row_groups)]
-    sources = [s for part in data for s in (partition_sources(part) if isinstance(part, (str, Path)) else [part])]
+    sources = [s for part in data for s in (partition_sources(part) if isinstance(part, (str, Path, pa.Table)) else [part])]
     if not sources: raise ValueError("the table has no partition")
     return sources
 
 def read_source(source, weight=None):
     "The Arrow table of one source, without the rows of weight zero."
     import pyarrow.compute as pc, pyarrow.parquet as pq
-    table = pq.ParquetFile(source[0]).read_row_group(source[1]) if isinstance(source, tuple) else to_arrow(source)
+    if isinstance(source, tuple): table = pq.ParquetFile(source[0]).read_row_group(source[1])
+    else: table = table_from(source) if isinstance(source, bytes) else to_arrow(source)
     return table if weight is None else table.filter(pc.not_equal(table[weight], 0))
 
 # %% ../../nbs/core/12_distributed.ipynb #b99e9de8
@@ -163,14 +165,18 @@ def load_partition(source, plan:TablePlan, k:int)->Partition:
     w0 = np.full(len(table), 1/plan.mass) if plan.weight is None else weights_of(table, plan.weight)/plan.mass
     return Partition(encode_with(X, plan.points, plan.kinds, plan.has_nan)[0], y.astype(np.uint8 if len(plan.classes) <= 256 else np.int64), w0, plan, int(plan.offsets[k]))
 
-# %% ../../nbs/core/12_distributed.ipynb #3e71b570
+# %% ../../nbs/core/12_distributed.ipynb #9e73d276
 @njit(cache=True, nogil=True)
 def _class_histograms(codes, y, w, out):
     "out[j, c, k] = weight of the rows with code c in column j and class k."
     out[:] = 0.
+    block = np.empty(out.shape[1:])
     for j in range(codes.shape[0]):
-        c, h = codes[j], out[j]
-        for i in range(codes.shape[1]): h[c[i], y[i]] += w[i]
+        c = codes[j]
+        for lo in range(0, len(c), 8192):                                # sums of sums: rounding does not pile up over many rows
+            block[:] = 0.
+            for i in range(lo, min(lo + 8192, len(c))): block[c[i], y[i]] += w[i]
+            out[j] += block
 
 def class_histograms(part, K):
     "The statistic of one partition."
@@ -178,34 +184,40 @@ def class_histograms(part, K):
     _class_histograms(part.codes, part.y, part.w, out)
     return out
 
-# %% ../../nbs/core/12_distributed.ipynb #b6837b33
+# %% ../../nbs/core/12_distributed.ipynb #7853dedd
 @njit(cache=True, nogil=True)
 def _discrete_step(w, w0, y, out, alpha, F, z):
     "Divide by the last normaliser, add alpha*out to F, reweight: (new sum of weights, training error, loss) of these rows."
     total, error, loss = 0., 0., 0.
     up, down = np.exp(alpha), np.exp(-alpha)
-    for i in range(len(w)):
-        s = 1. if y[i] == 1 else -1.
-        w[i] = w[i]/z*(down if out[i] == s else up)
-        total += w[i]
-        F[i] += alpha*out[i]
-        if s*F[i] <= 0: error += w0[i]
-        loss += w0[i]*np.exp(-s*F[i])
+    for lo in range(0, len(w), 1024):
+        tb, eb, lb = 0., 0., 0.
+        for i in range(lo, min(lo + 1024, len(w))):
+            s = 1. if y[i] == 1 else -1.
+            w[i] = w[i]/z*(down if out[i] == s else up)
+            tb += w[i]
+            F[i] += alpha*out[i]
+            if s*F[i] <= 0: eb += w0[i]
+            lb += w0[i]*np.exp(-s*F[i])
+        total += tb; error += eb; loss += lb
     return total, error, loss
 
 @njit(cache=True, nogil=True)
 def _class_step(w, w0, y, out, alpha, votes, z):
     "The same for SAMME: a wrong class gains weight; returns (sum of weights, error)."
     total, error, up = 0., 0., np.exp(alpha)
-    for i in range(len(w)):
-        k = int(out[i])
-        w[i] = w[i]/z*(up if k != y[i] else 1.)
-        total += w[i]
-        votes[i, k] += alpha
-        if votes[i].argmax() != y[i]: error += w0[i]
+    for lo in range(0, len(w), 1024):
+        tb, eb = 0., 0.
+        for i in range(lo, min(lo + 1024, len(w))):
+            k = int(out[i])
+            w[i] = w[i]/z*(up if k != y[i] else 1.)
+            tb += w[i]
+            votes[i, k] += alpha
+            if votes[i].argmax() != y[i]: eb += w0[i]
+        total += tb; error += eb
     return total, error
 
-# %% ../../nbs/core/12_distributed.ipynb #3742b6a1
+# %% ../../nbs/core/12_distributed.ipynb #1ac91de4
 @njit(cache=True, nogil=True)
 def _real_step(w, w0, y, f, F):
     "F += f, weights from F with these rows' own shift: (shift, sum of weights, training error, loss)."
@@ -214,12 +226,15 @@ def _real_step(w, w0, y, f, F):
         s = 1. if y[i] == 1 else -1.
         F[i] += f[i]
         if w0[i] > 0 and -s*F[i] > top: top = -s*F[i]
-    for i in range(len(w)):
-        m = F[i] if y[i] == 1 else -F[i]
-        w[i] = w0[i]*np.exp(-m - top)
-        total += w[i]
-        if m <= 0: error += w0[i]
-        loss += w0[i]*np.exp(-m)
+    for lo in range(0, len(w), 1024):
+        tb, eb, lb = 0., 0., 0.
+        for i in range(lo, min(lo + 1024, len(w))):
+            m = F[i] if y[i] == 1 else -F[i]
+            w[i] = w0[i]*np.exp(-m - top)
+            tb += w[i]
+            if m <= 0: eb += w0[i]
+            lb += w0[i]*np.exp(-m)
+        total += tb; error += eb; loss += lb
     return top, total, error, loss
 
 # %% ../../nbs/core/12_distributed.ipynb #5f1c428d
@@ -624,7 +639,7 @@ def same_products(a, b, tol:float=1e-12)->bool:
             yield int(np.prod(est.stumps_[i:j]["left"])), sorted(turned(s).item() for s in est.stumps_[i:j])
     return list(terms(a)) == list(terms(b)) and np.allclose(a.alphas_, b.alphas_, rtol=tol, atol=tol)
 
-# %% ../../nbs/core/12_distributed.ipynb #9be26624
+# %% ../../nbs/core/12_distributed.ipynb #ec20932d
 def compare_models(name,               # a data set
                    client,             # a `distributed.Client`
                    n_partitions:int=6, # pieces of the table
@@ -634,14 +649,19 @@ def compare_models(name,               # a data set
                    before=None,        # called with the oracle before each training
                   )->list:             # one dict a method: equal stumps?, largest differences of alphas and weights
     "Train on pieces and on the whole table, and compare."
+    import tempfile, pyarrow.parquet as pq
     from boostlit.core.datasets import load_dataset
-    from boostlit.quadratic.boosting import QuadraticBoostClassifier
     data = load_dataset(name)
     table = data.table.slice(0, max_rows)
     target = next(c for c in table.column_names if c not in data.feature_names)
     features, y = table.select(data.feature_names), np.asarray(table[target].to_pylist())
-    edges = np.linspace(0, len(table), n_partitions + 1).astype(int)
-    oracle = DistributedStumpOracle([table[a:b] for a, b in zip(edges[:-1], edges[1:])], target, client)
+    with tempfile.TemporaryDirectory() as folder:
+        pq.write_table(table, f"{folder}/table.parquet", row_group_size=-(-len(table)//n_partitions))
+        return _compare(name, DistributedStumpOracle(folder, target, client), features, y, rounds, spent, before)
+
+def _compare(name, oracle, features, y, rounds, spent, before):
+    "The comparison itself."
+    from boostlit.quadratic.boosting import QuadraticBoostClassifier
     pairs = [("AdaBoost", AdaBoostClassifier(n_estimators=rounds), lambda: distributed_adaboost(oracle, rounds)),
              ("Gentle AdaBoost", GentleBoostClassifier(n_estimators=rounds), lambda: distributed_gentleboost(oracle, rounds)),
              ("quadratic", QuadraticBoostClassifier(n_estimators=spent, random_state=0), lambda: distributed_quadraticboost(oracle, spent, random_state=0))]
@@ -650,7 +670,7 @@ def compare_models(name,               # a data set
         if before is not None: before(oracle)
         one, many = est.fit(features, y), train()
         same = same_products(one, many) if method == "quadratic" else same_stumps(one.stumps_, many.stumps_)
-        rows.append(dict(dataset=name, method=method, rows=len(table), terms=int(np.size(one.alphas_)), same=bool(same), alphas=float(np.abs(one.alphas_ - many.alphas_).max()),
+        rows.append(dict(dataset=name, method=method, rows=len(y), terms=int(np.size(one.alphas_)), same=bool(same), alphas=float(np.abs(one.alphas_ - many.alphas_).max()),
                          scores=float(np.abs(one.decision_function(features) - many.decision_function(features)).max()), replays=sum(t["replayed"] for t in oracle.traffic)))
         oracle.traffic.clear()
     return rows
@@ -699,13 +719,13 @@ def mine_prefixes(bits, n, order, n_full, lo, hi, min_support, max_length):
         found.append(pa.table({"items": _named(flat, pointers, keep, order[mine]), "support": table["support"].filter(pa.array(keep))}))
     return pa.concat_tables(found).combine_chunks() if found else None
 
-# %% ../../nbs/core/12_distributed.ipynb #1070f0c0
+# %% ../../nbs/core/12_distributed.ipynb #84a208dd
 def distributed_closed_itemsets(transactions,        # as for `closed_itemsets`
                                 min_support,         # smallest support: a count if int, a fraction if float
                                 client=None,         # a `distributed.Client`; None for the current one
                                 max_length:int=None, # only sets of at most this many items
                                 tasks:int=64,        # pieces of work, more than workers since they are uneven
-                               )->"pyarrow.Table":   # equal to `closed_itemsets`, order included
+                               )->"pa.Table":        # equal to `closed_itemsets`, order included
     "All closed frequent itemsets, mined a few prefixes a task on a Dask cluster."
     import pyarrow as pa
     from boostlit.core.itemsets import _arguments, closed_itemsets
