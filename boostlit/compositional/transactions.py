@@ -45,7 +45,7 @@ def item_names(feature_names,          # one a feature
     if items == "both": names += [f"{f} < {t:.4g}" for f, t in zip(feature_names, thresholds)]
     return np.array(names, dtype=str)
 
-# %% ../../nbs/compositional/01_transactions.ipynb #0654a29c
+# %% ../../nbs/compositional/01_transactions.ipynb #a9677c23
 class TransactionEncoder(TransformerMixin, BaseEstimator):
     "Turns measurements into transactions by one threshold per feature."
     def __init__(self, threshold_scale:float=0., # tau: thresholds are mean + tau*std
@@ -77,6 +77,7 @@ class TransactionEncoder(TransformerMixin, BaseEstimator):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
+        tags.transformer_tags.preserves_dtype = []
         return tags
 
 # %% ../../nbs/compositional/01_transactions.ipynb #98f462cd

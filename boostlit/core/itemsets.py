@@ -69,8 +69,8 @@ def closed_reference(X:np.ndarray,    # boolean transactions (n, items)
     visit(root, np.ones(len(X), bool), [j for j in range(X.shape[1]) if j not in root], set())
     return found
 
-# %% ../../nbs/core/03_itemsets.ipynb #a67fe990
-@njit(cache=True, nogil=True)
+# %% ../../nbs/core/03_itemsets.ipynb #5c533e81
+@njit(cache=True, nogil=True, inline="always")
 def _count(cols, o, T, a, W):
     "Size of the cover at T[a:a+W] cut with the column at cols[o:o+W]."
     if W == 2: return popcount(cols[o] & T[a]) + popcount(cols[o+1] & T[a+1])
@@ -79,7 +79,7 @@ def _count(cols, o, T, a, W):
     for w in range(W): c += popcount(cols[o+w] & T[a+w])
     return c
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def _inside(cols, o, T, a, W):
     "Whether the cover lies within the column."
     for w in range(W):
@@ -132,8 +132,8 @@ def _move(cols, names, T, Ta, W, V, L, lo, count, base):
         left = full - 64*w
         T[Ta + W + w] = ~np.uint64(0) if left >= 64 else (np.uint64(1) << np.uint64(max(left, 0))) - np.uint64(1)
 
-# %% ../../nbs/core/03_itemsets.ipynb #a3cc1cc4
-@njit(cache=True, nogil=True)
+# %% ../../nbs/core/03_itemsets.ipynb #5201ca04
+@njit(cache=True, nogil=True, inline="always")
 def _tail(cols, names, T, Tb, W, L, Lc, lo, hi, size, min_support, closing, P, level):
     "Candidates of the child go to L[hi:]; items in its closure go to P[level]. Returns where the list ends."
     e = hi
@@ -147,7 +147,7 @@ def _tail(cols, names, T, Tb, W, L, Lc, lo, hi, size, min_support, closing, P, l
             e += 1 if c >= min_support else 0
     return e
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def _admit(cols, T, Tb, W, L, Lc, lo, mid, here, e, size, min_support, leaf):
     "Whether the closure avoids all exclusions; unless the child is a leaf, lists the exclusions still frequent in it from L[e]."
     a = here - 1
@@ -213,8 +213,8 @@ def _push(cols, names, F, T, L, Lc, depth, Tb, W, hi, e, n_C, size, K):
     g = depth + 1
     F[g, 0], F[g, 1], F[g, 2], F[g, 3], F[g, 4], F[g, 5], F[g, 6], F[g, 7] = X, lo, n_E, n_C, 0, Ta, base, first
 
-# %% ../../nbs/core/03_itemsets.ipynb #725ea1ea
-@njit(cache=True, nogil=True)
+# %% ../../nbs/core/03_itemsets.ipynb #21e41e59
+@njit(cache=True, nogil=True, inline="always")
 def _emit(P, level, items, at):
     "Writes the items of a set in rising order."
     for w in range(P.shape[1]):
@@ -224,7 +224,7 @@ def _emit(P, level, items, at):
             m &= m - np.uint64(1)
     return at
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def _start(cols, names, F, T, P, L, depth, at):
     "Cover and items of the candidate at position `at`, on the level below."
     W, Ta, j = F[depth, 0], F[depth, 5], L[at]

@@ -1,0 +1,153 @@
+"Closed itemsets and weighted search against other people's code, brute force and bad input."
+import itertools
+import numpy as np
+import pyarrow as pa
+import pytest
+import scipy.sparse as sp
+from boostlit.core.bitsets import item_bits, row_bits, unpack_bits, cover, covers
+from boostlit.core.datasets import have_dataset, load_dataset
+from boostlit.core.itemsets import (ItemsetOracle, best_itemsets, closed_itemsets, closed_reference, count_patterns, frequent_itemsets, iter_itemsets,
+                                    maximal_itemsets, mine_itemsets)
+from boostlit.core.itemset_search import best_itemset_reference, pattern_gain
+
+fim = pytest.importorskip("fim")
+
+def as_dict(t): return dict(zip(map(tuple, t["items"].to_pylist()), t["support"].to_pylist()))
+def peer(X, s, target="c"):
+    "pyfim's answer, completed by the sets with full support, which its fpgrowth leaves out (its sam reports them)."
+    found = {tuple(sorted(f)): n for f, n in fim.fpgrowth([np.flatnonzero(r).tolist() for r in X], target=target, supp=-s)}
+    full = tuple(np.flatnonzero(X.all(0)).tolist())
+    if full and len(X) >= s:
+        if target == "s": found |= {f: len(X) for l in range(1, len(full) + 1) for f in itertools.combinations(full, l)}
+        elif target == "c" or not ((X.sum(0) >= s) & (X.sum(0) < len(X))).any(): found[full] = len(X)
+    return found
+def one_hot(X): return np.concatenate([X[:, [j]] == np.unique(X[:, j][~np.isnan(X[:, j])]) for j in range(X.shape[1])], axis=1)
+def both(X): return np.hstack([X >= X.mean(0), X < X.mean(0)])
+
+def random_matrix(rng):
+    n, d = int(rng.integers(1, 30)), int(rng.integers(1, 9))
+    X = rng.random((n, d)) < rng.random()
+    kind = rng.integers(6)
+    if kind == 0: X[rng.integers(n)] = False               # empty row
+    if kind == 1: X[:, rng.integers(d)] = False            # empty column
+    if kind == 2: X[:, rng.integers(d)] = True             # full column
+    if kind == 3: X[:, rng.integers(d)] = X[:, rng.integers(d)]   # duplicate column
+    if kind == 4: X = X[:1]                                # one row
+    return X
+
+def test_random_matrices_agree_with_pyfim():
+    rng = np.random.default_rng(0)
+    for _ in range(3000):
+        X, s = random_matrix(rng), int(rng.integers(1, 6))
+        assert as_dict(closed_itemsets(X, s)) == peer(X, s), (X.astype(int).tolist(), s)
+
+def test_other_targets_agree_with_pyfim():
+    rng = np.random.default_rng(1)
+    for _ in range(400):
+        X, s = random_matrix(rng), int(rng.integers(1, 6))
+        assert as_dict(frequent_itemsets(X, s)) == peer(X, s, "s")
+        assert as_dict(maximal_itemsets(X, s)) == peer(X, s, "m")
+
+@pytest.mark.parametrize("name, supports", [("breast_cancer", (300, 250, 212, 180)), ("wine", (80, 48, 30)), ("kr-vs-kp", (2600, 2300)), ("agaricus-lepiota", (2400, 1600)), ("mfeat", (260, 220))])
+def test_real_data_agree_with_pyfim(name, supports):
+    if not have_dataset(name): pytest.skip(f"{name} is not here")
+    X = load_dataset(name).X
+    B = one_hot(X) if name in ("kr-vs-kp", "agaricus-lepiota") else X >= X.mean(0) + X.std(0, ddof=1) if name == "mfeat" else both(X)
+    for s in supports: assert as_dict(closed_itemsets(B, s)) == peer(B, s)
+
+def test_work_is_linear_in_the_output():
+    B, seen = both(load_dataset("breast_cancer").X), []
+    for s in (250, 212, 170):
+        stats = {}
+        n = sum(b.num_rows for b in iter_itemsets(B, s, stats=stats))
+        seen.append(stats["nodes"]/n)
+    assert max(seen) < 1.1, seen
+
+def test_forms_of_input():
+    B = both(load_dataset("wine").X)
+    want = closed_itemsets(B, 48)
+    lists = [np.flatnonzero(r).tolist() for r in B]
+    ro = B.copy(); ro.setflags(write=False)
+    for form in (ro, B.astype(np.int8), np.asfortranarray(B), sp.csr_matrix(B), sp.csc_array(B.astype(float)), pa.array(lists), pa.array(lists, pa.large_list(pa.int64())), lists):
+        assert closed_itemsets(form, 48).equals(want)
+    assert want.num_rows == 342 and want.schema.field("items").type == pa.list_(pa.int32()) and want.schema.field("support").type == pa.int64()
+
+@pytest.mark.parametrize("call, word", [
+    (lambda: closed_itemsets(np.ones((3, 2)), 1.5), "fraction"), (lambda: closed_itemsets(np.ones((3, 2)), -1), "negative"),
+    (lambda: closed_itemsets(np.full((3, 2), np.nan), 1), "0 and 1"), (lambda: closed_itemsets(np.ones(3), 1), "two-dimensional"),
+    (lambda: closed_itemsets([["a"]], 1), "integers"), (lambda: closed_itemsets(np.ones((3, 2)), 1, y=[0]), "labels"),
+    (lambda: closed_itemsets(np.ones((3, 2)), 1, max_length=0), "max_length"), (lambda: mine_itemsets(np.ones((3, 2)), 1, target="best"), "target"),
+    (lambda: closed_itemsets(~np.eye(40, dtype=bool), 1, max_sets=50_000), "max_sets"), (lambda: item_bits(pa.array([[None, 1]])), "null")])
+def test_bad_input_is_told_why(call, word):
+    with pytest.raises(ValueError, match=word): call()
+
+def test_streams_and_callbacks():
+    B = both(load_dataset("wine").X)
+    seen = []
+    n = mine_itemsets(B, 48, callback=lambda b: seen.append(b.num_rows))
+    assert n == sum(seen) == 342
+    stream = iter_itemsets(~np.eye(60, dtype=bool), 1)         # 2^60 sets: the first chunk comes at once, the rest never has to
+    assert next(stream).num_rows > 0
+    stream.close()
+
+def test_class_counts_and_confidence_cut():
+    rng = np.random.default_rng(2)
+    for _ in range(200):
+        X, s = random_matrix(rng), int(rng.integers(1, 5)); y = rng.integers(0, 3, len(X)); K = len(np.unique(y))
+        need = rng.uniform(.3, 1, K)
+        full = {tuple(r["items"]): r["counts"] for r in closed_itemsets(X, s, y=y).to_pylist()}
+        for f, c in full.items(): assert c == [int((X[:, list(f)].all(1) & (y == k)).sum()) for k in np.unique(y)]
+        cut = {tuple(r["items"]): r["counts"] for r in mine_itemsets(X, s, y=y, min_confidence=need).to_pylist()}
+        assert cut == {f: c for f, c in full.items() if any(a >= b*sum(c) - 1e-9 for a, b in zip(c, need))}
+
+def test_bits_round_trip():
+    rng = np.random.default_rng(3)
+    for n, d in ((0, 2), (1, 1), (64, 64), (65, 3), (130, 70)):
+        X = rng.random((n, d)) < .5
+        assert (unpack_bits(item_bits(X)[0], n).T == X).all() and (unpack_bits(row_bits(X)[0], d) == X).all()
+
+def exhaustive(X, u, L, kind, empty=True, support=1):
+    sets = [t for l in range(0 if empty else 1, L + 1) for t in itertools.combinations(range(X.shape[1]), l) if not t or X[:, list(t)].all(1).sum() >= support]
+    return max([pattern_gain(X, u, t, o, kind) for t in sets for o in ((1, -1) if kind == "signed" else (1,))], default=-np.inf)
+
+@pytest.mark.parametrize("kind", ["signed", "presence"])
+def test_search_equals_exhaustive(kind):
+    rng = np.random.default_rng(4)
+    for _ in range(800):
+        X = random_matrix(rng); u = rng.normal(size=len(X))*(rng.random(len(X)) < .8); L, s, empty = int(rng.integers(1, 5)), int(rng.integers(1, 3)), bool(rng.integers(2))
+        got, _, done = best_itemsets(X, u, L, kind=kind, min_support=s, allow_empty=empty)
+        want = exhaustive(X, u, min(L, X.shape[1]), kind, empty, s)
+        if np.isinf(want): assert got == []; continue
+        assert done and abs(got[0][2] - want) < 1e-12 and abs(pattern_gain(X, u, *got[0][:2], kind) - want) < 1e-12
+
+@pytest.mark.parametrize("L", [2, 3, 4, None])
+def test_best_k_are_the_best_distinct_covers(L):
+    rng = np.random.default_rng(5)
+    for _ in range(300):
+        X = random_matrix(rng); u = rng.normal(size=len(X)); gains = {}
+        for l in range(0, min(L or 9, X.shape[1]) + 1):
+            for t in itertools.combinations(range(X.shape[1]), l):
+                c = X[:, list(t)].all(1)
+                if not t or c.any(): gains[c.tobytes()] = max(pattern_gain(X, u, t, o) for o in (1, -1))
+        got, _, _ = best_itemsets(X, u, L, k=6)
+        np.testing.assert_allclose([g for *_, g in got], sorted(gains.values(), reverse=True)[:6], atol=1e-12)
+
+def test_search_prunes():
+    if not have_dataset("kr-vs-kp"): pytest.skip("kr-vs-kp is not here")
+    ds = load_dataset("kr-vs-kp"); X = one_hot(ds.X); y = np.where(ds.y == ds.y[0], 1., -1.)
+    oracle, w = ItemsetOracle(X, 3), np.full(len(y), 1/len(y))
+    for _ in range(5):
+        h, edge = oracle.best(y, w)
+        assert abs(edge - (w*y) @ oracle.outputs(h)) < 1e-9 and oracle.nodes_ < .1*count_patterns(X, 3) and oracle.complete_
+        w *= np.exp(-.5*np.log((1 + edge)/(1 - edge))*y*oracle.outputs(h)); w /= w.sum()
+
+def test_search_bad_input_and_budget():
+    X = np.random.default_rng(6).random((60, 20)) < .5; u = np.random.default_rng(7).normal(size=60)
+    for kw, word in ((dict(kind="both"), "kind"), (dict(max_length=0), "max_length"), (dict(k=0), "k must")):
+        with pytest.raises(ValueError, match=word): best_itemsets(X, u, **kw)
+    with pytest.raises(ValueError, match="60 weights"): best_itemsets(X, u[:5])
+    with pytest.raises(ValueError, match="finite"): best_itemsets(X, u*np.nan)
+    found, nodes, done = best_itemsets(X, u, node_budget=50)
+    assert not done and found
+    assert best_itemsets(np.zeros((5, 3)), np.ones(5), allow_empty=False)[0] == []
+    assert best_itemsets(np.zeros((5, 0)), np.ones(5))[0] == [((), 1, 5.)]
