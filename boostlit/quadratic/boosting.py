@@ -7,11 +7,11 @@ __all__ = ['box2', 'ProductOracle', 'staged_terms', 'total_scores', 'QuadraticBo
            'boost_machine', 'fit_machines', 'staged_scores', 'describe_terms', 'strongest_pairs', 'branch_names',
            'plot_products']
 
-# %% ../../nbs/quadratic/04_boosting.ipynb #a5841cf9
+# %% ../../nbs/quadratic/04_boosting.ipynb #1181e276
 import numpy as np
 from numba import njit
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import check_random_state
+from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 from ..core.boosting import TINY, adaboost, half_log_odds
 from ..core.conventions import BoostingClassifierMixin, encode_labels, history_table, normalise_weights, tabular_input
@@ -157,7 +157,7 @@ def total_scores(est, X):
         if len(mine): _add_terms(est.stumps_[at[mine[0]]:at[mine[-1]+1]], est.sizes_[mine], est.alphas_[mine], XT, F[k])
     return F
 
-# %% ../../nbs/quadratic/04_boosting.ipynb #a8d2b0a7
+# %% ../../nbs/quadratic/04_boosting.ipynb #b620ec81
 class QuadraticBoostClassifier(BoostingClassifierMixin, ClassifierMixin, BaseEstimator):
     "AdaBoost over single classifiers and products of up to `degree` of them (Pham and Smeulders, 2008)."
     def __init__(self,
@@ -189,7 +189,8 @@ class QuadraticBoostClassifier(BoostingClassifierMixin, ClassifierMixin, BaseEst
 
     def _rows(self, X, y=None):
         if self.base_learner is None: return tabular_input(self, X, y, reset=y is not None, nominal=self.nominal_features)
-        return validate_data(self, X, reset=False) if y is None else validate_data(self, X, y)
+        finite = "allow-nan" if get_tags(self.base_learner).input_tags.allow_nan else True
+        return validate_data(self, X, reset=False, ensure_all_finite=finite) if y is None else validate_data(self, X, y, ensure_all_finite=finite)
 
     def decision_function(self, X):
         "Weighted vote: (n,) for two classes, (n, K) one-against-rest scores otherwise."
@@ -209,7 +210,9 @@ class QuadraticBoostClassifier(BoostingClassifierMixin, ClassifierMixin, BaseEst
         return describe_terms(self)
 
     def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__(); tags.input_tags.allow_nan = self.base_learner is None; return tags
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.base_learner is None or get_tags(self.base_learner).input_tags.allow_nan
+        return tags
 
 # %% ../../nbs/quadratic/04_boosting.ipynb #041279a4
 def check_parameters(est):

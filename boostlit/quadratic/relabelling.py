@@ -191,7 +191,7 @@ def _relabel_all(codes, n_codes, has_nan, nominal, g, mass, criterion, bits, R, 
         if not moving: break
     return single, best, edge, steps, n_seen
 
-# %% ../../nbs/quadratic/02_relabelling.ipynb #e9fd9dd0
+# %% ../../nbs/quadratic/02_relabelling.ipynb #063fedc7
 def lane_width(n:int, d:int, codes:int, wanted:int)->int:
     "How many sign patterns to share a pass: cheapest by counting additions, at most 8."
     if wanted < 1: return 1
@@ -221,13 +221,14 @@ def relabel_search(oracle,            # a `StumpOracle`
                   )->dict:            # single, single_edge, products (R, degree), edges, steps, calls
     "Procedure 1 from all restarts at once, on the codes of the stump oracle."
     f = degree - 1
+    if not 1 <= n_restarts*f <= 64: raise ValueError(f"one word holds 64 random labels: n_restarts*(degree-1) must lie in 1..64, got {n_restarts*f}")
     width = lane_width(*oracle.shape, int(oracle.n_codes.sum()), n_restarts*f)
     single, best, edge, steps, calls = _relabel_all(*round_inputs(oracle, y, w), bits, n_restarts, max_inner, f, width, tol)
     products = np.array([[_record(oracle, s) for s in p] for p in best], dtype=STUMP)
     return dict(single=np.array(_record(oracle, single), dtype=STUMP), single_edge=float(single[5]), products=products,
                 edges=edge, steps=steps, calls=int(calls) + n_restarts*f + 1)
 
-# %% ../../nbs/quadratic/02_relabelling.ipynb #6f2eeeef
+# %% ../../nbs/quadratic/02_relabelling.ipynb #3d34ea23
 def lane_width(n:int, d:int, codes:int, wanted:int)->int:
     "How many sign patterns to share a pass: cheapest by counting additions, at most 8."
     if wanted < 1: return 1
@@ -257,6 +258,7 @@ def relabel_search(oracle,            # a `StumpOracle`
                   )->dict:            # single, single_edge, products (R, degree), edges, steps, calls
     "Procedure 1 from all restarts at once, on the codes of the stump oracle."
     f = degree - 1
+    if not 1 <= n_restarts*f <= 64: raise ValueError(f"one word holds 64 random labels: n_restarts*(degree-1) must lie in 1..64, got {n_restarts*f}")
     width = lane_width(*oracle.shape, int(oracle.n_codes.sum()), n_restarts*f)
     single, best, edge, steps, calls = _relabel_all(*round_inputs(oracle, y, w), bits, n_restarts, max_inner, f, width, tol)
     products = np.array([[_record(oracle, s) for s in p] for p in best], dtype=STUMP)
