@@ -156,6 +156,16 @@ def test_differences_are_explained():
     assert not bare, bare[:3]
 
 
+def test_printed_numbers_agree_with_each_other():
+    "Sums and shares that the papers' own texts state."
+    rows = lambda paper, item: [r for r in E.paper_numbers(paper).to_pylist() if r["item"] == item]
+    confusion = {r["quantity"]: r["value"] for r in rows(0, "Table 2") if r["quantity"].startswith("confusion")}
+    right = sum(v for q, v in confusion.items() if len(set(q.removeprefix("confusion ").split(" as "))) == 1)
+    assert sum(confusion.values()) == 88 and round(100*right/88, 1) == 80.7
+    assert len(rows(1, "Table 1")) == 18*4 and len(rows(1, "Table 2")) == 18*3 and len(rows(2, "Table 2")) == 4*6 and len(rows(2, "Table 3")) == 4*4 and len(rows(3, "Table 1")) == 6
+    assert len(rows(0, "Table 1")) == 11*3 and len(rows(0, "Table 3")) == 12
+
+
 @pytest.mark.parametrize("args, want", [(("0.561", nan, .5614, nan), "exact"), (("0.561", nan, .5616, nan), "differs"), (("12", nan, 12.4, nan), "exact"), (("4.3", .9, 3.5, .1), "within spread"),
                                         (("4.3", nan, 3.9, .5), "within spread"), (("4.3", .1, 3.7, .5, True), "same order"), (("4.3", .1, 3.7, .5, False), "differs"), (("4.3", .1, nan, nan), "not run")])
 def test_verdict(args, want): assert E.verdict(*args) == want
