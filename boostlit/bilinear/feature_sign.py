@@ -131,7 +131,7 @@ def best_on_segment(g, old, new):
         points.append(x)
     return min(points, key=g)
 
-# %% ../../nbs/bilinear/02_feature_sign.ipynb #03ea5e0f
+# %% ../../nbs/bilinear/02_feature_sign.ipynb #1b4a08a2
 @njit(cache=True, nogil=True)
 def _sweeps(H, q, x, c, n_sweeps):
     "Coordinate descent on the quadratic model; q = H x - b is kept up to date."
@@ -140,7 +140,9 @@ def _sweeps(H, q, x, c, n_sweeps):
         moved = False
         for j in range(k):
             hj = H[j, j]
-            if hj <= 0.: continue
+            if hj <= 0.:                                  # an empty column: only the penalty speaks
+                if c[j] > 0.: x[j] = 0.
+                continue
             u = x[j]*hj - q[j]
             v = max(abs(u) - c[j], 0.)/hj
             if u < 0: v = -v
@@ -255,7 +257,7 @@ def feature_sign(Z, y,                       # (n, d) design, labels ±1 (or tar
     if worst > max(1e3*tol, 1e-4)*scale: warnings.warn(f"feature-sign search stopped at violation {worst:.1e} after {it} steps", RuntimeWarning, stacklevel=2)
     return Solution(a, f, worst, it, np.array(trace))
 
-# %% ../../nbs/bilinear/02_feature_sign.ipynb #26ba8120
+# %% ../../nbs/bilinear/02_feature_sign.ipynb #41d56ad9
 def _prepare(Z, y, c, w, loss, start, offset):
     "Arguments of a solver as arrays, checked."
     if loss not in LOSSES: raise ValueError(f"loss must be one of {sorted(LOSSES)}, got {loss!r}")
@@ -272,8 +274,9 @@ def _prepare(Z, y, c, w, loss, start, offset):
 
 def _backtrack(Z, y, w, kind, m, f, a, x, c, e, g):
     "Armijo search from a towards x: (step, direction, change of the scores, objective). Below rounding a full step is taken on trust."
-    d = x - a; q = Z@d; lin = g@d + c@(np.abs(x) - np.abs(a)); t = 1.
-    while t > 1e-10:
+    d = x - a; q = Z@d; lin = g@d + c@(np.abs(x) - np.abs(a))
+    t = t0 = 1. if kind == 2 else min(1., 30/max(np.abs(q).max(initial=0.), 1e-300))     # where curvature is gone, a Newton step is far too long
+    while t > 1e-10*t0:
         b = a + t*d; f_new = _loss_value(m + t*q, y, w, kind) + c@np.abs(b) + .5*e@(b*b)
         if f_new <= f + 1e-4*t*lin or (-lin < 1e-13*abs(f) and f_new <= f*(1 + 1e-14)): return t, d, q, f_new
         t /= 2
