@@ -167,7 +167,7 @@ def _fitted():
 def _calls(name, tmp):
     import boostlit as b
     T = np.array([[1, 0, 1], [1, 1, 0], [1, 1, 1]], bool)
-    if name == "closed_itemsets": return [(lambda v=v: b.closed_itemsets(*v), e) for v, e in (
+    if name.endswith("_itemsets"): return [(lambda v=v: getattr(b, name)(*v), e) for v, e in (
         ((T, 1), W), ((_frozen(T), 1), W), ((np.asfortranarray(T), 1), W), ((T.astype(int), 1), W), ((T.astype(float), 1), W), ((T.tolist(), 1), E), ((sparse.csr_matrix(T), 1), W), ((pa.array([[0, 2], [1]]), 1), W), ((T[:0], 1), E), ((T[:, :0], 1), E),
         ((T*2., 1), R), ((np.where(T, np.nan, 0.), 1), R), ((np.where(T, np.inf, 0.), 1), R), ((T[0], 1), R), ((np.full((2, 2), "a"), 1), R), ((None, 1), R), ((pa.array([[-1]]), 1), R), ((pa.array(["a"]), 1), R), ((T, -1), R), ((T, 2.), R), ((T, "a"), R), ((T, None), R), ((T, 0.), R), ((T, 99), W), ((T, 1, 0), R), ((pa.array([[2**40]]), 1), R))]
     if name == "mine_rules": return [(lambda v=v: b.mine_rules(*v), e) for v, e in (
@@ -196,7 +196,7 @@ def _calls(name, tmp):
     if name == "list_datasets": return [(b.list_datasets, W)]
 
 
-FUNCTIONS = ["closed_itemsets", "mine_rules", "StumpOracle", "margins", "ShapeDisplay", "save_model", "load_model", "load_dataset", "have_dataset", "list_datasets"]
+FUNCTIONS = ["closed_itemsets", "frequent_itemsets", "maximal_itemsets", "mine_rules", "StumpOracle", "margins", "ShapeDisplay", "save_model", "load_model", "load_dataset", "have_dataset", "list_datasets"]
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
