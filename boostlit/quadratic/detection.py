@@ -124,8 +124,8 @@ def detection_unit(dataset:str,        # "mit-pedestrians" or "mit-cars"
     return dict(n_train=len(d["y"]), n_test=len(y), always_background=100*float(y.mean()), seconds=clock[0], cpu_seconds=clock[1], spent=k, errors=100*err, missed=100*miss, false_alarms=100*alarm, alarms_at_95=100*at95,
                 losses=model["losses"], sizes=model["sizes"], alphas=model["alphas"], **{f"stump_{c}": model["stumps"][c] for c in ("feature", "threshold", "left", "right")})
 
-# %% ../../nbs/quadratic/08_detection.ipynb #31d1dfda
-FULL = dict(n_background=400_000, n_features=2000)
+# %% ../../nbs/quadratic/08_detection.ipynb #9a7bf69d
+FULL = dict(n_background=200_000, n_features=2000)
 
 def detection_rows(dataset:str, item:str,         # which objects, which figure of the paper
                    n_jobs:int=1, out=None, progress:bool=True, # as in `run_units`
@@ -203,11 +203,11 @@ def precision_recall(right:np.ndarray, total:int)->tuple: # precision and recall
     hit = np.cumsum(right); p, r = hit/np.arange(1, len(right) + 1), hit/total
     return p, r, float(np.sum(p*np.diff(r, prepend=0)))
 
-# %% ../../nbs/quadratic/08_detection.ipynb #4089705c
+# %% ../../nbs/quadratic/08_detection.ipynb #bfb9230b
 def scene_unit(method:str,              # "adaboost" or "quadratic"
-               n_background:int=60_000, # Scene-15 windows for training
-               n_features:int=1500,     # Haar features
-               n_estimators:int=150,    # base classifiers
+               n_background:int=10_000, # Scene-15 windows for training
+               n_features:int=800,      # Haar features
+               n_estimators:int=100,    # base classifiers
                seed:int=0,              # of windows, features and random labels
               )->list:                  # one row a detection: scene, row, column, score, right
     "Train a car detector on all cars and let it loose on the UIUC test scenes."

@@ -1,0 +1,161 @@
+"""The papers' image experiments: protocols, measures, small runs on invented data; real pictures only where they are at hand."""
+import csv
+from importlib.resources import files
+
+import numpy as np
+import pytest
+
+from boostlit.vision import images
+
+events = pytest.importorskip("boostlit.compositional.events")
+detection = pytest.importorskip("boostlit.quadratic.detection")
+ranking = pytest.importorskip("boostlit.lpboost.ranking")
+
+
+def needs_images(*names):
+    return pytest.mark.skipif(not images.have_images(*names), reason=f"the image sets {names} or OpenCV are not here")
+
+
+# ---- events -----------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("seed", range(5))
+def test_grouping_follows_the_papers_numbers(seed):
+    rng = np.random.default_rng(seed)
+    y, colour = np.repeat(np.arange(10), 380), rng.random((3800, 4))
+    ev, lab = events.group_events(y, colour, seed)
+    sizes = [len(e) for e in ev]
+    assert len(ev) == 88 and sum(sizes) == 3453 and min(sizes) >= 7 and max(sizes) <= 108
+    assert sorted(np.bincount(lab)) == sorted(events.EVENTS) and len(set(np.concatenate(ev))) == 3453
+
+
+def test_event_sizes_refuse_the_impossible():
+    with pytest.raises(ValueError, match="cannot make"):
+        events.event_sizes(2, 500, np.random.default_rng(0))
+
+
+def test_histograms_sum_to_one():
+    H = events.event_histograms(np.random.default_rng(0).integers(1, 9, (20, 8)), [np.arange(5), np.arange(5, 20)])
+    assert np.allclose(H.sum(1), 1) and np.allclose(H[:, :4].sum(1), .5)
+
+
+def test_boosted_items_choose_the_best_rule_each_round():
+    r = np.random.default_rng(3)
+    y, B = r.integers(0, 3, 50), r.random((50, 9)) < .35
+    item, klass, alpha = events.boost_items(B, y, 6)
+    I, w, K = np.hstack([B, ~B]), np.full(50, 1/50), 3
+    for j, k, a in zip(item, klass, alpha):
+        err = np.array([[w[I[:, i] & (y != c)].sum() + (K-1)/K*w[~I[:, i]].sum() for c in range(K)] for i in range(18)])
+        assert err[j, k] == pytest.approx(err.min(), abs=1e-9)
+        assert a == pytest.approx(np.log((1 - err[j, k])/err[j, k]) + np.log(K - 1))
+        w = w*np.exp(a*np.where(I[:, j], y != k, (K-1)/K)); w /= w.sum()
+
+
+def test_boosted_rules_are_used_once_and_follow_the_weights():
+    r = np.random.default_rng(0)
+    y = r.integers(0, 4, 60)
+    C, k = r.random((25, 60)) < .2, r.integers(0, 4, 25)
+    j, a = events.boost_rules(C, k, y, 100)
+    assert len(set(j)) == len(j) and (a > 0).all()
+    votes = events.rule_votes(C, k, (j, a), 4)
+    F = np.zeros((60, 4))
+    for t, (i, al) in enumerate(zip(j, a)):
+        F[:, k[i]] += al*C[i]
+        assert (votes[t] == F.argmax(1)).all()
+
+
+def test_leave_one_out_never_sees_the_event_left_out():
+    """A perfect word for each class: both methods must predict an unseen event."""
+    r = np.random.default_rng(0)
+    y = np.repeat(np.arange(4), 8)
+    H = r.random((32, 30))*.1
+    H[np.arange(32), y] += 1
+    H /= H.sum(1, keepdims=True)
+    for m in ("compositional", "stumps"):
+        out = events.left_out(H, y, 9, m, 20, min_lift=2., threshold_scale=.5)
+        assert out["predicted"] == y[9] and len(out["hits"]) == 20
+
+
+# ---- detection --------------------------------------------------------------------------------------------------------
+def test_products_solve_what_stumps_cannot():
+    from boostlit.core.stumps import StumpOracle
+    r = np.random.default_rng(0)
+    X = r.normal(size=(400, 6))
+    y = np.sign(X[:, 1]*X[:, 4])
+    o = StumpOracle(X)
+    one, two = (detection.train_detector(o, y, d, 10) for d in (1, 2))
+    assert two["losses"][-1] < .2 < one["losses"][-1] and two["sizes"].sum() <= 10
+    used, small = detection.compact(two)
+    for _, s in detection.staged_votes(small, X[:, used]): pass
+    assert (np.sign(s) == y).mean() > .95
+
+
+def test_code_oracle_equals_the_whole_one():
+    from boostlit.core.stumps import StumpOracle
+    r = np.random.default_rng(1)
+    V, y, w = r.normal(size=(200, 17)), r.choice([-1., 1.], 200), r.dirichlet(np.ones(200))
+    a, b = detection.code_oracle(lambda s: V[:, s], 17, 4), StumpOracle(V, max_bins=128)
+    assert (a.codes == b.codes).all() and a.best(y, w)[0] == b.best(y, w)[0]
+
+
+def test_suppression_and_matching():
+    w = np.array([[10, 10, 5.], [12, 15, 4.], [10, 200, 3.]])
+    kept = detection.suppress(w)
+    assert kept[:, 2].tolist() == [5, 3]
+    s, right, total = detection.match_detections([kept], [np.array([[11, 12], [90, 90]])])
+    assert right.tolist() == [True, False] and total == 2
+    p, r, ap = detection.precision_recall(right, total)
+    assert ap == .5
+    assert detection.suppress(np.zeros((0, 3))).shape == (0, 3)
+
+
+@needs_images("uiuc_cars")
+def test_truth_fits_the_scenes():
+    truth, scenes = detection.true_locations(), detection.scene_images()
+    assert len(truth) == len(scenes) == 170 and sum(map(len, truth)) == 200
+    for t, img in zip(truth, scenes):
+        for y, x in t: assert -40 < y < img.shape[0] and -100 < x < img.shape[1]
+
+
+@needs_images("cbcl_pedestrians", "scene15")
+def test_halves_do_not_overlap():
+    a, b = (detection.detection_windows("mit-pedestrians", 60, part, per_class=2) for part in (0, 1))
+    assert len(a["y"]) == len(a["objects"]) + 30 and (a["y"] > 0).sum() == 924
+    assert not {p.as_py() for p in a["pictures"]} & {p.as_py() for p in b["pictures"]}
+
+
+# ---- ranking ----------------------------------------------------------------------------------------------------------
+def test_measures_give_no_credit_for_ties():
+    right = np.array([True]*4 + [False]*4)
+    assert ranking.precision_at(right, np.zeros(8)) <= .25
+    assert ranking.average_precision(right, np.zeros(8)) < .5
+    assert ranking.average_precision(right, -np.arange(8.)) == 1
+
+
+def test_search_task_keeps_faces_apart():
+    names = np.repeat(["Faces", "Faces_easy", "x"], 60)
+    rows, right, back = ranking.search_task(names, "Faces", 0, 40, 10, 20)
+    assert "Faces_easy" not in set(names[rows]) | set(names[back])
+
+
+def test_planted_words_are_found_and_ranked():
+    r = np.random.default_rng(0)
+    counts = r.poisson(3., (130, 25)); counts[:30, [2, 9]] += 7
+    data = dict(counts=counts); right = np.arange(45) < 30
+    for kind in ("1.5-class", "1.5-class, averaged"):
+        s, est = ranking.boosted_rank(kind, data, np.arange(45), np.arange(45, 130))
+        assert ranking.average_precision(right, s) > .9
+    assert len(ranking.boosted_rank("one-class", data, np.arange(45), np.arange(45, 130))[0]) == 45
+
+
+# ---- what is stored ---------------------------------------------------------------------------------------------------
+def test_reproductions_are_registered():
+    from boostlit.core.experiments import REPRODUCTIONS
+    assert {r.run.__name__ for r in REPRODUCTIONS.values()} >= {"table2_events", "fig11", "fig12", "fig5_ranking"}
+
+
+def test_stored_results_support_the_claims():
+    path = files("boostlit").joinpath("data", "ours_images.csv")
+    with path.open(encoding="utf-8", newline="") as f: rows = list(csv.DictReader(f))
+    v = {(r["item"], r["method"], r["quantity"]): float(r["value"]) for r in rows}
+    assert v["Table 2", "compositional", "leave-one-out accuracy"] > v["Table 2", "stumps", "leave-one-out accuracy"] + 10
+    for q in ("average precision", "precision at 15 % recall"):
+        for b in ("distance to mean", "one-class SVM"): assert v["Figure 5", "1.5-class, averaged", q] > v["Figure 5", b, q]
