@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['HOMES', 'HOME_OF', 'PUBLIC']
 
-# %% ../nbs/core/10_names.ipynb #f9c80454
+# %% ../nbs/core/10_names.ipynb #dbb72e4f
 from importlib import import_module
 
 HOMES = {
@@ -13,7 +13,8 @@ HOMES = {
     "core.stumps": ["DecisionStumpClassifier", "StumpOracle"],
     "core.datasets": ["load_dataset", "list_datasets", "have_dataset", "TableEncoder"],
     "core.models": ["save_model", "load_model"],
-    "core.itemsets": ["closed_itemsets", "mine_rules"],
+    "core.itemsets": ["closed_itemsets", "frequent_itemsets", "maximal_itemsets"],
+    "compositional.rules": ["mine_rules"],
     "compositional.boosting": ["CompositionalBoostClassifier"],
     "quadratic.boosting": ["QuadraticBoostClassifier"],
     "pairwise.estimator": ["PairwiseBoostClassifier"],
