@@ -138,7 +138,7 @@ def pyramid_weights(levels:int=3)->np.ndarray: # (1 + 4 + 16 + ...,) summing, le
     w = [2.**-(levels - 1)] + [2.**(l - levels) for l in range(1, levels)]
     return np.repeat(w, 4**np.arange(levels))
 
-# %% ../../nbs/vision/05_components.ipynb #18f96a32
+# %% ../../nbs/vision/05_components.ipynb #f1555b20
 @njit(cache=True, nogil=True)
 def _intersect(ip, ix, v, jp, jx, u, width, first, stride, same, out):
     buf = np.zeros(width, np.float32)
@@ -167,17 +167,14 @@ def intersection_kernel(A,              # scipy CSR or dense, (n, d), non-negati
 
 def pyramid_kernel(table:pa.Table, n_words:int, # words of the images, size of the codebook
                    levels:int=3,                # levels of the pyramid
-                   root:bool=False,             # square roots of the frequencies, which tame frequent words
                    n_jobs:int=1,                # threads
                    **patches,                   # size and step, if not 16 and 8
                   )->np.ndarray:                # (n, n) float32, one on the diagonal
     "Spatial-pyramid match kernel of all pairs of images, of word frequencies."
     P = pyramid_blocks(table, n_words, levels, n_jobs=n_jobs, **patches); M = P.n_components
     size = np.diff(P.indptr); n = np.maximum(P.right(np.eye(M)[0]).sum(1), 1)
-    f = P.values/np.repeat(np.repeat(n, M), size)
-    f = (np.sqrt(f) if root else f)*np.repeat(np.tile(pyramid_weights(levels), len(n)), size)
-    K = intersection_kernel(BilinearBlocks(P.indptr, P.words, f.astype(np.float32), P.shape).to_csr(), n_jobs=n_jobs)
-    return K/np.sqrt(np.outer(np.diag(K), np.diag(K))) if root else K
+    w = np.repeat((pyramid_weights(levels)[None, :]/n[:, None]).ravel(), size)
+    return intersection_kernel(BilinearBlocks(P.indptr, P.words, (P.values*w).astype(np.float32), P.shape).to_csr(), n_jobs=n_jobs)
 
 # %% ../../nbs/vision/05_components.ipynb #d2cc9f5d
 def image_features(name:str,              # image set, such as "scene15"
