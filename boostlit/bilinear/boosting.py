@@ -9,12 +9,12 @@ __all__ = ['alternate', 'half_step', 'other_cost', 'rebalance', 'gradient_start'
            'SparseBilinearClassifier', 'check_blocks', 'fit_estimator', 'check_parameters', 'check_labels', 'hold_out',
            'terms_table', 'plot_components', 'cell_weights']
 
-# %% ../../nbs/bilinear/04_boosting.ipynb #59a60d53
+# %% ../../nbs/bilinear/04_boosting.ipynb #7dcbf7b0
 import numpy as np
 import warnings
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
-from ..core.conventions import (BoostingClassifierMixin, encode_labels, normalise_weights, history_table, progress_bar, warn_interrupted)
+from ..core.conventions import (INTERRUPTS, BoostingClassifierMixin, encode_labels, normalise_weights, history_table, progress_bar, warn_interrupted)
 from .model import as_blocks, balance
 from .feature_sign import feature_sign, ridge_fit, LOSSES
 
@@ -160,7 +160,7 @@ def round_weights(F, Y, w, loss, normalise):
     W = w*np.exp(np.minimum(e - top, 600.))
     return (W/W.sum(1, keepdims=True) if normalise else W), np.zeros_like(F)
 
-# %% ../../nbs/bilinear/04_boosting.ipynb #89c4ec3a
+# %% ../../nbs/bilinear/04_boosting.ipynb #6b1b7216
 def boost_bilinear(X, Y, w, p,             # blocks, (K, n) labels ±1, weights, parameters of the estimator
                    valid=None,             # (blocks, class codes) for early stopping
                   )->dict:                 # arrays words (T, K, D), components (T, K, m), biases (T, K), and the history
@@ -180,7 +180,7 @@ def boost_bilinear(X, Y, w, p,             # blocks, (K, n) labels ±1, weights,
                 Fv += term_scores(valid[0], A, B) + b[:, None]; acc = mean_class_accuracy(Fv, valid[1]); rows[-1]["validation"] = acc
                 best = max(best, (acc, -t), key=lambda v: v[0]) if acc > best[0] else best
                 if t + best[1] >= p.early_stopping: break
-    except KeyboardInterrupt: warn_interrupted(len(out))
+    except INTERRUPTS as e: warn_interrupted(len(out), e)
     if valid and out: out, rows = out[:1-best[1]], rows[:1-best[1]]
     return dict(zip(("words", "components", "biases"), (np.array(v) for v in zip(*out)))) | {"history": rows, "penalties": c12}
 

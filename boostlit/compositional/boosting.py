@@ -6,13 +6,13 @@
 __all__ = ['rule_errors_reference', 'update_weights', 'boost_rules_reference', 'RulePool', 'OpenPool', 'boost_rules',
            'default_thresholds', 'CompositionalBoostClassifier', 'rule_terms', 'explain_rules', 'plot_rules']
 
-# %% ../../nbs/compositional/04_boosting.ipynb #1f50c072
+# %% ../../nbs/compositional/04_boosting.ipynb #ec814467
 import numpy as np
 from numba import njit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import validate_data, check_is_fitted
 from ..core.bitsets import lowest_bit, item_bits, row_bits, covers
-from ..core.conventions import BoostingClassifierMixin, encode_labels, normalise_weights, progress_bar, history_table, warn_interrupted
+from ..core.conventions import INTERRUPTS, BoostingClassifierMixin, encode_labels, normalise_weights, progress_bar, history_table, warn_interrupted
 from ..core.itemset_search import best_itemsets, _support_count
 from .rules import mine_rules, infeasible
 from .transactions import item_thresholds, item_matrix, item_names
@@ -119,7 +119,7 @@ class OpenPool:
             if found: top, value = (np.array(found[0][0], dtype=np.int64), k), found[0][2]
         return top, value
 
-# %% ../../nbs/compositional/04_boosting.ipynb #e1d8b5d0
+# %% ../../nbs/compositional/04_boosting.ipynb #59a9f401
 def boost_rules(source,              # `best(U) -> ((items, class), sum)`: a `RulePool` or an `OpenPool`
                 transactions:np.ndarray, # boolean (n, items)
                 y:np.ndarray,        # class numbers
@@ -146,7 +146,7 @@ def boost_rules(source,              # `best(U) -> ((items, class), sum)`: a `Ru
             g = (K*votes - votes.sum(1, keepdims=True))/(K - 1)
             rows.append(dict(round=t + 1, error=float(w0 @ ((votes + ahead).argmax(1) != y)), weighted_error=float(e), edge=float(1 - e*K/(K - 1)), alpha=float(alpha),
                              loss=float(w0 @ np.exp(-g[np.arange(len(y)), y]*(K - 1)/K)), nodes=int(source.nodes)))
-    except KeyboardInterrupt: warn_interrupted(len(rows))
+    except INTERRUPTS as e: warn_interrupted(len(rows), e)
     return rules, np.array(alphas), rows
 
 # %% ../../nbs/compositional/04_boosting.ipynb #1fde3f07

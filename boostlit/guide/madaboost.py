@@ -5,10 +5,10 @@
 # %% auto #0
 __all__ = ['mada_loss', 'madaboost', 'MadaBoostClassifier', 'noisy_problem']
 
-# %% ../../nbs/guide/06_sixth_paper.ipynb #2e7e8191
+# %% ../../nbs/guide/06_sixth_paper.ipynb #488dcd2b
 import numpy as np
 from ..core.boosting import AdaBoostClassifier, Boosted, TINY, half_log_odds
-from ..core.conventions import normalise_weights, progress_bar, warn_interrupted
+from ..core.conventions import INTERRUPTS, normalise_weights, progress_bar, warn_interrupted
 from ..core.stumps import StumpOracle
 
 # %% ../../nbs/guide/06_sixth_paper.ipynb #36460bc3
@@ -17,7 +17,7 @@ def mada_loss(margin):
     m = np.asarray(margin, dtype=np.float64)
     return np.where(m >= 0, np.exp(-np.maximum(m, 0)), 1 - m)
 
-# %% ../../nbs/guide/06_sixth_paper.ipynb #1a56df60
+# %% ../../nbs/guide/06_sixth_paper.ipynb #e6d85a16
 def madaboost(oracle,            # `best(y, w)` and `outputs(h)`
               y:np.ndarray,      # labels in {-1, +1}
               n_rounds:int,      # most rounds
@@ -37,7 +37,7 @@ def madaboost(oracle,            # `best(y, w)` and `outputs(h)`
             hypotheses.append(h); alphas.append(alpha)
             rows.append(dict(round=t+1, error=float(w0 @ (y*F <= 0)), weighted_error=error, edge=1-2*error, alpha=alpha, loss=float(w0 @ mada_loss(y*F))))
             if error <= TINY: break
-    except KeyboardInterrupt: warn_interrupted(len(rows))
+    except INTERRUPTS as e: warn_interrupted(len(rows), e)
     return Boosted(hypotheses, np.array(alphas), rows, w, F)
 
 # %% ../../nbs/guide/06_sixth_paper.ipynb #7761e862
