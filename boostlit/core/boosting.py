@@ -257,7 +257,7 @@ def real_outputs(h, X):
     p = h.predict_proba(X)
     return p @ np.sign(h.classes_)
 
-# %% ../../nbs/core/02_boosting.ipynb #45b3bef6
+# %% ../../nbs/core/02_boosting.ipynb #31ae0095
 class AdaBoostClassifier(_StumpBooster):
     "AdaBoost (two classes) and SAMME (more), on our stumps or on any classifier that takes `sample_weight`."
     def __init__(self, base_learner=None,     # scikit-learn classifier; None for our decision stump
@@ -279,7 +279,10 @@ class AdaBoostClassifier(_StumpBooster):
         elif self.criterion == "entropy" and K > 2: raise ValueError("the entropy criterion is for two classes; use criterion='error'")
         elif self.criterion not in ("error", "entropy"): raise ValueError(f"criterion must be 'error' or 'entropy', got {self.criterion!r}")
         else: oracle = StumpOracle(X, self.kinds_, self.max_bins, self.criterion, self.n_jobs)
-        if K == 2: run = adaboost(oracle, 2.*codes - 1, self.n_estimators, w, self.verbose)
+        if sample_weight is None: w = None                           # uniform: no second copy
+        if K == 2:
+            codes = 2.*codes - 1                                     # the class numbers are not needed any more
+            run = adaboost(oracle, codes, self.n_estimators, w, self.verbose)
         else: run = samme(oracle, codes, K, self.n_estimators, w, self.verbose)
         return self._keep([run], self.base_learner is None)
 

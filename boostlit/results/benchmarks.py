@@ -12,16 +12,17 @@ import os, subprocess, sys, time
 from importlib import resources
 import numpy as np
 
-# %% ../../nbs/results/02_benchmarks.ipynb #938b4f9b
+# %% ../../nbs/results/02_benchmarks.ipynb #ed05ffd0
 class Work:
     "One row of the benchmark: contenders that do the same thing, ours first."
-    def __init__(self, name, contenders, quality=None, target=None, note="", repeats=5):
-        self.name, self.contenders, self.quality, self.target, self.note, self.repeats = name, contenders, quality, target, note, repeats
+    def __init__(self, name, contenders, quality=None, target=None, note="", repeats=5, once=()):
+        self.name, self.contenders, self.quality, self.target, self.note, self.repeats, self.once = name, contenders, quality, target, note, repeats, once
 
 def take_turns(contenders:dict,        # name -> function without arguments
                repeats:int=5,          # turns each takes after its warm-up
                clock=time.process_time,# what counts as time
                show=lambda *a: None,   # told about each finished turn
+               once=(),                # contenders so slow that their first call is their only turn
               )->dict:                 # name -> (warm-up seconds, list of seconds, last result)
     "Call every contender once, then in turns; a contender that cannot run is left out with a word."
     out = {}
@@ -29,26 +30,27 @@ def take_turns(contenders:dict,        # name -> function without arguments
         start = clock()
         try: result = run()
         except ImportError as e: show(f"{name} skipped: {e}"); continue
-        out[name] = (clock() - start, [], result)
+        out[name] = (clock() - start, [clock() - start] if name in once else [], result)
     for turn in range(repeats):
-        for name in out:
+        for name in [n for n in out if n not in once]:
             start = clock(); result = contenders[name](); out[name][1].append(clock() - start)
             out[name] = (*out[name][:2], result); show(f"{name}: {out[name][1][-1]:.3f} s")
     return out
 
-# %% ../../nbs/results/02_benchmarks.ipynb #10a02704
+# %% ../../nbs/results/02_benchmarks.ipynb #1bcfdf3a
 MEMORY = """
-import resource, sys
+import gc, re, sys
 from boostlit.results.benchmarks import WORKS
-work = WORKS[sys.argv[1]](); run = work.contenders[sys.argv[2]]
-if len(sys.argv) > 3: WORKS[sys.argv[1]](small=True).contenders[sys.argv[2]]()
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-run(); print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)/1024)
+def status(key): return int(re.search(key + r":\\s+(\\d+)", open("/proc/self/status").read())[1])
+WORKS[sys.argv[1]](small=True).contenders[sys.argv[2]]()
+work = WORKS[sys.argv[1]](); run = work.contenders[sys.argv[2]]; gc.collect()
+open("/proc/self/clear_refs", "w").write("5"); before = status("VmRSS")       # forget the peak so far
+run(); print((status("VmHWM") - before)/1024)
 """
 
 def peak_memory(work:str, contender:str)->float:
-    "Megabytes of peak resident size above baseline, measured in a fresh process (warmed up on a small version)."
-    run = subprocess.run([sys.executable, "-c", MEMORY, work, contender, "warm"], capture_output=True, text=True)
+    "Megabytes of peak resident size above baseline, in a fresh process, warmed up on a small version; Linux only, NaN elsewhere."
+    run = subprocess.run([sys.executable, "-c", MEMORY, work, contender], capture_output=True, text=True)
     return float(run.stdout.split()[-1]) if run.returncode == 0 and run.stdout.strip() else float("nan")
 
 # %% ../../nbs/results/02_benchmarks.ipynb #f7639d37
@@ -77,13 +79,13 @@ def stump_contenders(X, y, rounds, X_peers=None, sklearn=True):
     return {"boostlit": lambda: AdaBoostClassifier(n_estimators=rounds).fit(X, y), "boostlit, 2 threads": lambda: AdaBoostClassifier(n_estimators=rounds, n_jobs=2).fit(X, y),
             "LightGBM": lightgbm, "XGBoost": xgboost, "HistGradientBoosting": histogram} | ({"scikit-learn AdaBoost": scikit} if sklearn else {})
 
-# %% ../../nbs/results/02_benchmarks.ipynb #b177cb4a
+# %% ../../nbs/results/02_benchmarks.ipynb #06c45915
 def training_error(model, X, y): return float(1 - model.score(X, y))
 
 def adaboost_numeric(small=False):
     "AdaBoost, 50,000 x 50, 200 rounds."
     X, y = numeric_problem(2000 if small else 50_000)
-    return Work("AdaBoost 50k x 50", stump_contenders(X, y, 5 if small else 200), lambda m: training_error(m, X, y), "100x scikit-learn, ahead of the others")
+    return Work("AdaBoost 50k x 50", stump_contenders(X, y, 5 if small else 200), lambda m: training_error(m, X, y), "100x scikit-learn, ahead of the others", once=("scikit-learn AdaBoost",))
 
 def adaboost_adult(small=False):
     "AdaBoost on adult with its nominal columns; peers get one-hot columns."
@@ -93,7 +95,7 @@ def adaboost_adult(small=False):
     if small: X, y = X[:2000], y[:2000]
     nominal = np.array([k == "nominal" for k in data.kinds])
     hot = np.c_[X[:, ~nominal], OneHotEncoder(sparse_output=False, dtype=np.float64).fit_transform(X[:, nominal])]
-    work = Work("AdaBoost adult", stump_contenders(X, y, 5 if small else 200, hot), None, "40x scikit-learn, ahead of the others", "peers: one-hot columns; 48,842 rows")
+    work = Work("AdaBoost adult", stump_contenders(X, y, 5 if small else 200, hot), None, "40x scikit-learn, ahead of the others", "peers: one-hot columns; 48,842 rows", once=("scikit-learn AdaBoost",))
     from boostlit import AdaBoostClassifier
     ours = lambda jobs: lambda: AdaBoostClassifier(n_estimators=5 if small else 200, nominal_features=nominal, n_jobs=jobs).fit(X, y)
     work.contenders.update({"boostlit": ours(1), "boostlit, 2 threads": ours(2)})
@@ -166,7 +168,7 @@ def start_up(small=False):
     return Work("start-up", {"import boostlit": fresh("import boostlit"), "import boostlit and its AdaBoost": fresh("from boostlit import AdaBoostClassifier"),
                              "first fit": fresh(fit), "import sklearn.ensemble": fresh("import sklearn.ensemble"), "python alone": fresh("pass")}, target="import <= 1.5x scikit-learn's; first fit under a second")
 
-# %% ../../nbs/results/02_benchmarks.ipynb #0950dd0e
+# %% ../../nbs/results/02_benchmarks.ipynb #c9206f53
 WORKS = {"adaboost_numeric": adaboost_numeric, "adaboost_adult": adaboost_adult, "adaboost_covtype": adaboost_covtype,
          **{f"quadratic_{n}": (lambda n: lambda small=False: quadratic(n, small))(n) for n in ("adult", "kr-vs-kp")},
          **{f"closed_{n}_{s}": (lambda n, s: lambda small=False: closed(n, s, small))(n, s) for n, s in (("mfeat", 200), ("breast_cancer", 212), ("breast_cancer", 120), ("breast_cancer", 80), ("agaricus-lepiota", 400), ("kr-vs-kp", 1600))},
@@ -177,12 +179,12 @@ def run_work(key:str, memory:bool=True, show=print)->list:
     "All contenders of one work, as rows of the table."
     work = WORKS[key]()
     children = lambda: time.process_time() + sum(os.times()[2:4])           # processor time, of sub-processes too
-    timed = take_turns(work.contenders, work.repeats, children, show)
+    timed = take_turns(work.contenders, work.repeats, children, show, work.once)
     rows = []
     for name, (warm, seconds, result) in timed.items():
         quality = work.quality(result) if work.quality else None
         rows.append(dict(work=work.name, contender=name, warm_up=round(warm, 4), seconds=round(float(np.median(seconds)), 5), low=round(min(seconds), 5), high=round(max(seconds), 5), repeats=len(seconds),
-                         quality="" if quality is None else round(quality, 5), megabytes=round(peak_memory(key, name), 1) if memory else "", target=work.target or "", note=work.note))
+                         quality="" if quality is None else round(quality, 5), megabytes=round(peak_memory(key, name), 1) if memory and name not in work.once else "", target=work.target or "", note=work.note))
     return rows
 
 # %% ../../nbs/results/02_benchmarks.ipynb #d6b5c074
