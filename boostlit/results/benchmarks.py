@@ -187,7 +187,7 @@ def run_work(key:str, memory:bool=True, show=print)->list:
                          quality="" if quality is None else round(quality, 5), megabytes=round(peak_memory(key, name), 1) if memory and name not in work.once else "", target=work.target or "", note=work.note))
     return rows
 
-# %% ../../nbs/results/02_benchmarks.ipynb #d6b5c074
+# %% ../../nbs/results/02_benchmarks.ipynb #379ed86b
 def stored_benchmarks(path=None)->list:
     "Rows of the stored table."
     import csv
@@ -198,7 +198,7 @@ def ratios(rows:list)->list:
     out = []
     for r in rows:
         base = next(q for q in rows if q["work"] == r["work"])
-        out.append(dict(work=r["work"], contender=r["contender"], ours=r["contender"].startswith(("boostlit", "first fit", "import boostlit")), ratio=float(r["seconds"])/float(base["seconds"]),
+        out.append(dict(work=r["work"], contender=r["contender"], ours=r["contender"].startswith(("boostlit", "first fit", "import boostlit", "python alone")), ratio=float(r["seconds"])/float(base["seconds"]),
                         low=float(r["low"])/float(base["high"]), high=float(r["high"])/float(base["low"])))
     return out
 
