@@ -171,7 +171,7 @@ def _calls(name, tmp):
         ((T, 1), W), ((_frozen(T), 1), W), ((np.asfortranarray(T), 1), W), ((T.astype(int), 1), W), ((T.astype(float), 1), W), ((T.tolist(), 1), E), ((sparse.csr_matrix(T), 1), W), ((pa.array([[0, 2], [1]]), 1), W), ((T[:0], 1), E), ((T[:, :0], 1), E),
         ((T*2., 1), R), ((np.where(T, np.nan, 0.), 1), R), ((np.where(T, np.inf, 0.), 1), R), ((T[0], 1), R), ((np.full((2, 2), "a"), 1), R), ((None, 1), R), ((pa.array([[-1]]), 1), R), ((pa.array(["a"]), 1), R), ((T, -1), R), ((T, 2.), R), ((T, "a"), R), ((T, None), R), ((T, 0.), R), ((T, 99), W), ((T, 1, 0), R), ((pa.array([[2**40]]), 1), R))]
     if name == "mine_rules": return [(lambda v=v: b.mine_rules(*v), e) for v, e in (
-        ((T, [0, 1, 1], 1, 1.), W), ((_frozen(T), _frozen([0, 1, 1]), 1, 1.), W), ((T, ["a", "b", "b"], 1, 1.), W), ((T, [0, 0, 0], 1, 1.), E), ((T, [0, 1], 1, 1.), R), ((T, None, 1, 1.), R), ((T*2., [0, 1, 1], 1, 1.), R), ((T, [0, 1, np.nan], 1, 1.), E), ((T[:0], [], 1, 1.), E), ((T, [0, 1, 1], -1, 1.), R), ((T, [0, 1, 1], 1, np.nan), E))]
+        ((T, [0, 1, 1], 1, 1.2), W), ((_frozen(T), _frozen([0, 1, 1]), 1, 1.2), W), ((T, ["a", "b", "b"], 1, 1.2), W), ((T, [0, 0, 0], 1, 1.2), E), ((T, [0, 1], 1, 1.2), R), ((T, None, 1, 1.2), R), ((T*2., [0, 1, 1], 1, 1.2), R), ((T, [0, 1, np.nan], 1, 1.2), E), ((T[:0], [], 1, 1.2), E), ((T, [0, 1, 1], -1, 1.2), R), ((T, [0, 1, 1], 1, np.nan), E))]
     if name == "StumpOracle":
         X = good_data(TABLE)[0]
         return [(lambda v=v, k=k: b.StumpOracle(v, **k).best(np.ones(len(v)), np.full(len(v), 1/len(v))), e) for v, k, e in (

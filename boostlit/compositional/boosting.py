@@ -6,7 +6,8 @@
 __all__ = ['rule_errors_reference', 'update_weights', 'boost_rules_reference', 'RulePool', 'OpenPool', 'boost_rules',
            'default_thresholds', 'CompositionalBoostClassifier', 'rule_terms', 'explain_rules', 'plot_rules']
 
-# %% ../../nbs/compositional/04_boosting.ipynb #ec814467
+# %% ../../nbs/compositional/04_boosting.ipynb #a59bab29
+import pyarrow
 import numpy as np
 from numba import njit
 from sklearn.base import BaseEstimator, ClassifierMixin

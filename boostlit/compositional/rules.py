@@ -5,7 +5,8 @@
 # %% auto #0
 __all__ = ['TABLE1', 'rule_measures', 'infeasible', 'mine_rules_reference', 'mine_rules', 'table1_setting', 'table1_column']
 
-# %% ../../nbs/compositional/02_rules.ipynb #0c8005e6
+# %% ../../nbs/compositional/02_rules.ipynb #6dbfe133
+import pyarrow
 import numpy as np
 from ..core.itemsets import iter_itemsets
 from ..core.itemset_search import _support_count

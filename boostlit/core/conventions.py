@@ -6,7 +6,8 @@
 __all__ = ['INTERRUPTS', 'encode_labels', 'normalise_weights', 'scores_to_proba', 'is_table', 'to_arrow', 'encode_column',
            'tabular_input', 'history_table', 'progress_bar', 'warn_interrupted', 'BoostingClassifierMixin']
 
-# %% ../../nbs/core/08_conventions.ipynb #be5d9221
+# %% ../../nbs/core/08_conventions.ipynb #c84e3442
+import pyarrow
 import warnings
 import numpy as np
 

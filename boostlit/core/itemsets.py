@@ -6,7 +6,8 @@
 __all__ = ['apriori', 'fp_growth', 'closed_reference', 'iter_itemsets', 'mine_itemsets', 'closed_itemsets', 'frequent_itemsets',
            'maximal_itemsets']
 
-# %% ../../nbs/core/03_itemsets.ipynb #3ff8e6e3
+# %% ../../nbs/core/03_itemsets.ipynb #5a3d2e2a
+import pyarrow
 import itertools
 import numpy as np
 from numba import njit

@@ -7,7 +7,8 @@ __all__ = ['ITEM', 'StumpFamily', 'kernel_columns', 'kernel_width', 'find_items'
            'LPBoostClassifier', 'OneClassLPBoost', 'OneAndHalfClassLPBoost', 'planted_graphs', 'plot_terms',
            'plot_patterns']
 
-# %% ../../nbs/lpboost/06_estimators.ipynb #9c440d39
+# %% ../../nbs/lpboost/06_estimators.ipynb #c3248540
+import pyarrow
 import numpy as np, warnings
 from sklearn.base import BaseEstimator, ClassifierMixin, OutlierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data

@@ -6,7 +6,8 @@
 __all__ = ['check_pairs', 'check_settings', 'fit_pairs', 'score_pairs', 'PairwiseBoostClassifier', 'best_cut', 'pair_terms',
            'plot_directions']
 
-# %% ../../nbs/pairwise/06_estimator.ipynb #1537404a
+# %% ../../nbs/pairwise/06_estimator.ipynb #a479b2c0
+import pyarrow
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import validate_data, check_is_fitted
