@@ -17,18 +17,21 @@ def noise(n=300, d=12, seed=0):
 
 def noisy_pairs(n=300, d=8): X, y = noise(2*n, d); return X.reshape(n, 2, d), np.where(y[:n] > 0, 1, -1)
 def noisy_blocks(n=120): X, y = noise(n, 40); return np.abs(X).reshape(n, 10, 4), y
-def noisy_items(n=400): X, y = noise(n, 14); return (X > 0).astype(float), y
+def noisy_items(n=400):
+    "Fourteen coins and a label that leans on one of them: every conjunction has some edge, and the search for the best goes on for ever."
+    X, y = noise(n, 14)
+    return (X > 0).astype(float), np.where(np.random.default_rng(1).random(n) < .6, X[:, 0] > 0, y).astype(int)
 
-LONG = {  # name -> data and parameters that would take very long
+LONG = {  # name -> data, parameters that would take very long, the parameter that counts rounds
     "AdaBoostClassifier": (noise, dict(n_estimators=10**6)), "GentleBoostClassifier": (noise, dict(n_estimators=10**6)), "QuadraticBoostClassifier": (noise, dict(n_estimators=10**6, random_state=0)),
     "PairwiseBoostClassifier": (noisy_pairs, dict(n_estimators=10**6)), "BilinearBoostClassifier": (noisy_blocks, dict(n_estimators=10**6)),
-    "CompositionalBoostClassifier": (noisy_items, dict(n_estimators=10**6)), "LPBoostClassifier": (lambda: noise(900, 60), dict(nu=.6, columns_per_round=1, gap=1e-12)),
+    "CompositionalBoostClassifier": (noisy_items, dict(n_estimators=10**6, pool="open", node_budget=5000)), "LPBoostClassifier": (lambda: noise(900, 60), dict(nu=.6, columns_per_round=1, gap=1e-12)),
     "OneAndHalfClassLPBoost": (lambda: noise(500, 20), dict(nu=.3, columns_per_round=1, gap=1e-12)),
 }
 
 
 def interrupted_fit(est, X, y, delay):
-    "Fit and send a Ctrl-C after `delay` seconds: 'interrupted', 'too early' or 'finished'."
+    "Fit and send a Ctrl-C after `delay` seconds: 'interrupted' (and it says so), 'too early', 'finished' or 'lost'."
     armed = [True]
     def handler(*_):
         if armed[0]: armed[0] = False; raise KeyboardInterrupt
@@ -40,8 +43,7 @@ def interrupted_fit(est, X, y, delay):
             timer.start(); est.fit(X, y)
             sent, armed[0] = not armed[0], False
         if not sent: return "finished"
-        assert any("interrupt" in str(w.message).lower() for w in caught), "an interrupted fit says so"
-        return "interrupted"
+        return "interrupted" if any("interrupt" in str(w.message).lower() for w in caught) else "lost"      # Python drops what is raised inside a destructor: another try
     except KeyboardInterrupt: return "too early"
     except SystemError as e:                                             # an interrupt at the door of a compiled kernel
         if isinstance(e.__cause__ or e.__context__, (KeyboardInterrupt, SystemError)) and not hasattr(est, "history_"): return "too early"
@@ -59,14 +61,20 @@ def test_interrupted_fit_is_usable(name):
     X, y = make()
     warm = {k: 3 for k in parameters if k == "n_estimators"} or dict(max_rounds=3)
     with warnings.catch_warnings(): warnings.simplefilter("ignore"); cls(**{**parameters, **warm}).fit(X, y)       # compiled before the clock runs
-    delay, seen = .05, []
-    for _ in range(9):
+    low, high, seen = .01, None, []                                        # too early at `low`, finished at `high`: the moment lies between
+    while len(seen) < 40:
         est = cls(**parameters)
-        seen.append(interrupted_fit(est, X, y, delay))
+        seen.append(interrupted_fit(est, X, y, 2*low if high is None else (low*high)**.5))
         if seen[-1] == "interrupted": break
-        delay = delay*2 if seen[-1] == "too early" else delay*.6
-    if "interrupted" not in seen and set(seen) == {"finished"}: pytest.skip("the fit is too fast to be interrupted")
+        if seen[-1] == "too early": low = 2*low if high is None else (low*high)**.5
+        elif seen[-1] == "finished": high = 2*low if high is None else (low*high)**.5
+        if high is not None and high < 1.02*low: low, high = low/2, None      # the machine was slower at one end than at the other: start again
     assert seen[-1] == "interrupted", seen
+    usable_up_to(est, X, y, cls, parameters, name)
+
+
+def usable_up_to(est, X, y, cls, parameters, name):
+    "The estimator predicts, and its rounds are the first rounds of a longer fit."
     rounds = est.history_.num_rows
     assert rounds >= 1 and np.isfinite(est.decision_function(X)).all() and set(np.unique(est.predict(X)).tolist()) <= set(est.classes_.tolist())
     if hasattr(est, "staged_predict"): assert np.array_equal([*est.staged_predict(X)][-1], est.predict(X))
@@ -74,6 +82,45 @@ def test_interrupted_fit_is_usable(name):
         short = cls(**{**parameters, "n_estimators": rounds}).fit(X, y)                                # the rounds kept are the first rounds
         assert np.allclose(short.decision_function(X), est.decision_function(X))
     assert est.terms_.num_rows >= 1
+
+
+class Interrupt:
+    "A Ctrl-C at the n-th line of boostlit's own Python that a call runs: no clock, so every place can be tried."
+    def __init__(self, at): self.at, self.count, self.where = at, 0, None
+    def __call__(self, frame, event, arg):
+        if "boostlit" not in frame.f_code.co_filename: return None
+        if event == "line":
+            self.count += 1
+            if self.count == self.at: self.where = f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}"; raise KeyboardInterrupt
+        return self
+    def run(self, call):
+        old = sys.gettrace(); sys.settrace(self)
+        try: return call()
+        finally: sys.settrace(old)
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_interrupt_at_any_line(name):
+    cls, (make, parameters) = getattr(boostlit, name), LONG[name]
+    X, y = make(); X, y = X[:80], y[:80]
+    parameters = {**parameters, **({"n_estimators": 6} if "n_estimators" in parameters else {"max_rounds": 6})}
+    fit = lambda est: est.fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for _ in range(2): counter = Interrupt(-1); counter.run(lambda: fit(cls(**parameters)))       # twice: the first call imports
+        seen, rng = [], np.random.default_rng(0)
+        for at in rng.choice(counter.count, min(counter.count, 1000 if SOAK else 60), replace=False) + 1:
+            est, trap = cls(**parameters), Interrupt(int(at))
+            try: trap.run(lambda: fit(est))
+            except KeyboardInterrupt: seen.append("raised"); continue          # before the first round was finished, or while the model was packed
+            except SystemError as e: assert isinstance(e.__cause__ or e.__context__, KeyboardInterrupt); seen.append("raised"); continue
+            assert trap.where or counter.count - at < 20                      # the same call runs the same lines, but for a few of the last
+            if trap.where is None: continue
+            seen.append("kept")
+            try: usable_up_to(est, X, y, cls, parameters, name)
+            except Exception as e: raise AssertionError(f"interrupted at {trap.where}: {type(e).__name__}: {e}") from e
+    print(f"{name}: Ctrl-C at {len(seen)} of {counter.count} lines, {seen.count('kept')} times a model of the rounds so far")
+    assert seen.count("kept") >= len(seen)//5
 
 
 # ---------------------------------------------------------------- a full disk

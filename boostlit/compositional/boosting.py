@@ -120,7 +120,7 @@ class OpenPool:
             if found: top, value = (np.array(found[0][0], dtype=np.int64), k), found[0][2]
         return top, value
 
-# %% ../../nbs/compositional/04_boosting.ipynb #59a9f401
+# %% ../../nbs/compositional/04_boosting.ipynb #47ce71cf
 def boost_rules(source,              # `best(U) -> ((items, class), sum)`: a `RulePool` or an `OpenPool`
                 transactions:np.ndarray, # boolean (n, items)
                 y:np.ndarray,        # class numbers
@@ -148,7 +148,7 @@ def boost_rules(source,              # `best(U) -> ((items, class), sum)`: a `Ru
             rows.append(dict(round=t + 1, error=float(w0 @ ((votes + ahead).argmax(1) != y)), weighted_error=float(e), edge=float(1 - e*K/(K - 1)), alpha=float(alpha),
                              loss=float(w0 @ np.exp(-g[np.arange(len(y)), y]*(K - 1)/K)), nodes=int(source.nodes)))
     except INTERRUPTS as e: warn_interrupted(len(rows), e)
-    return rules, np.array(alphas), rows
+    return rules[:len(rows)], np.array(alphas[:len(rows)]), rows
 
 # %% ../../nbs/compositional/04_boosting.ipynb #1fde3f07
 def default_thresholds(priors)->tuple: # lambda_1, lambda_2

@@ -6,12 +6,13 @@
 __all__ = ['partition_sources', 'read_source', 'summarise_column', 'summarise_partition', 'weights_of', 'merge_summaries',
            'TablePlan', 'matrix_of', 'sample_partition', 'plan_table', 'Partition', 'load_partition',
            'class_histograms', 'Run', 'begin', 'outputs_of', 'replay', 'answer', 'merge_answers',
-           'DistributedStumpOracle', 'make_plan', 'ask', 'gather_weights', 'no_question', 'stump_from_histogram',
-           'branch_values', 'class_stump_from_histogram', 'best_on_workers', 'signed_histograms', 'best_for',
-           'boost_on_workers', 'distributed_adaboost', 'distributed_gentleboost', 'as_fitted', 'same_stumps',
-           'random_bits', 'start_histograms', 'lane_histograms', 'product_error', 'lane_answers', 'turned',
-           'relabel_on_workers', 'products_on_workers', 'best_product', 'distributed_quadraticboost', 'same_products',
-           'compare_models', 'mine_prefixes', 'distributed_closed_itemsets', 'round_cost']
+           'DistributedStumpOracle', 'make_plan', 'ask', 'gather_weights', 'row_weights', 'no_question',
+           'stump_from_histogram', 'branch_values', 'class_stump_from_histogram', 'best_on_workers',
+           'signed_histograms', 'best_for', 'boost_on_workers', 'distributed_adaboost', 'distributed_gentleboost',
+           'as_fitted', 'same_stumps', 'random_bits', 'start_histograms', 'lane_histograms', 'product_error',
+           'lane_answers', 'turned', 'relabel_on_workers', 'products_on_workers', 'best_product',
+           'distributed_quadraticboost', 'same_products', 'compare_models', 'mine_prefixes',
+           'distributed_closed_itemsets', 'round_cost']
 
 # %% ../../nbs/core/12_distributed.ipynb #61830cc3
 import pickle, uuid
@@ -356,7 +357,7 @@ def make_plan(oracle, sources, target, weight, max_bins, nominal, cuts):
     plan.__post_init__()
     return plan
 
-# %% ../../nbs/core/12_distributed.ipynb #285435b2
+# %% ../../nbs/core/12_distributed.ipynb #e9dc1913
 def ask(oracle, question, *details):
     "Send a question and the last round to every partition, merge in fixed order, repeat with more of the log if someone is behind."
     c, start = oracle.client, max(0, len(oracle.log) - 1)
@@ -372,9 +373,16 @@ def ask(oracle, question, *details):
 
 def gather_weights(oracle):
     "Weights of all rows, brought to a common shift and normalised."
-    state, _ = ask(oracle, no_question)
-    parts = oracle.client.gather([oracle.client.submit(lambda p: (p.state[0], p.w), p, pure=False) for p in oracle.partitions])
-    return np.concatenate([w*np.exp(shift - state[0]) for shift, w in parts])/state[1]
+    c, start = oracle.client, max(0, len(oracle.log) - 1)
+    while True:
+        parts = c.gather([c.submit(answer, p, oracle.run, start, oracle.log[start:], row_weights, pure=False) for p in oracle.partitions])
+        late = [a["behind"] for a in parts if isinstance(a, dict)]
+        if not late: break
+        start = min(late)
+    top = max(state[0] for state, _ in parts)
+    return np.concatenate([w*np.exp(state[0] - top) for state, w in parts])/sum(np.exp(state[0] - top)*state[1] for state, _ in parts)
+
+def row_weights(part): return part.w.copy()
 
 def no_question(part): return np.zeros(1)
 

@@ -7,14 +7,14 @@ __all__ = ['box2', 'ProductOracle', 'staged_terms', 'total_scores', 'QuadraticBo
            'boost_machine', 'fit_machines', 'staged_scores', 'describe_terms', 'strongest_pairs', 'branch_names',
            'plot_products']
 
-# %% ../../nbs/quadratic/04_boosting.ipynb #1181e276
+# %% ../../nbs/quadratic/04_boosting.ipynb #e4d53b71
 import numpy as np
 from numba import njit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 from ..core.boosting import TINY, adaboost, half_log_odds
-from ..core.conventions import BoostingClassifierMixin, encode_labels, history_table, normalise_weights, tabular_input
+from ..core.conventions import INTERRUPTS, BoostingClassifierMixin, encode_labels, history_table, normalise_weights, tabular_input
 from ..core.stumps import STUMP, LearnerOracle, StumpOracle, describe_stump
 from .relabelling import _record, _relabel_all, lane_width, relabel, round_inputs
 
@@ -44,7 +44,7 @@ def box2(oracle,             # any object with `best(y, w)` and `outputs(h)`
         w = w/w.sum()
     return rounds
 
-# %% ../../nbs/quadratic/04_boosting.ipynb #5e7cf192
+# %% ../../nbs/quadratic/04_boosting.ipynb #b4631c8b
 class ProductOracle:
     "L_G: answers with the best single classifier or product that relabelling (or exact search) finds over a base oracle."
     def __init__(self, oracle,            # the base oracle L_H
@@ -65,7 +65,7 @@ class ProductOracle:
         try:
             for factors, e in find(self, np.asarray(y, np.float64), np.asarray(w, np.float64), degree):
                 if e > edge + 1e-12: best, edge = factors, e
-        except KeyboardInterrupt: self.interrupted = True; raise
+        except INTERRUPTS: self.interrupted = True; raise                        # a Ctrl-C, also one that met a compiled kernel
         if self.budget is not None: self.budget -= len(best)
         return best, float(edge)
 
