@@ -7,8 +7,11 @@ __all__ = ['box2', 'ProductOracle', 'staged_terms', 'total_scores', 'QuadraticBo
            'boost_machine', 'fit_machines', 'staged_scores', 'describe_terms', 'strongest_pairs', 'branch_names',
            'plot_products']
 
-# %% ../../nbs/quadratic/04_boosting.ipynb #e4d53b71
+# %% ../../nbs/quadratic/04_boosting.ipynb #8fb52387
+from collections.abc import Iterator
+import pyarrow
 import numpy as np
+from numpy.typing import ArrayLike
 from numba import njit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state, get_tags
@@ -157,26 +160,26 @@ def total_scores(est, X):
         if len(mine): _add_terms(est.stumps_[at[mine[0]]:at[mine[-1]+1]], est.sizes_[mine], est.alphas_[mine], XT, F[k])
     return F
 
-# %% ../../nbs/quadratic/04_boosting.ipynb #b620ec81
+# %% ../../nbs/quadratic/04_boosting.ipynb #74e0b88b
 class QuadraticBoostClassifier(BoostingClassifierMixin, ClassifierMixin, BaseEstimator):
     "AdaBoost over single classifiers and products of up to `degree` of them (Pham and Smeulders, 2008)."
     def __init__(self,
-                 base_learner=None,       # any scikit-learn classifier with `sample_weight`; None for our stump
-                 n_estimators=250,        # base classifiers to spend; a product of d costs d
-                 n_restarts=5,            # R: random starts of the relabelling
-                 max_inner=20,            # K: most relabelling steps from each
-                 degree=2,                # most factors of a product
-                 search="relabel",        # "relabel" (Procedure 1), or "exact": best of all pairs of stumps
-                 criterion="error",       # what the stump minimises: "error" or "entropy" (as in Weka)
-                 max_bins=256,            # most bins a numeric feature; None for exact cuts
-                 nominal_features=None,   # indices or mask of nominal columns; None: columns of a table that are not numeric
-                 random_state=None,       # seed of the random labels
-                 verbose=False):          # show a progress bar?
+                 base_learner:"BaseEstimator|None"=None, # any scikit-learn classifier with `sample_weight`; None for our stump
+                 n_estimators:int=250,    # base classifiers to spend; a product of d costs d
+                 n_restarts:int=5,        # R: random starts of the relabelling
+                 max_inner:int=20,        # K: most relabelling steps from each
+                 degree:int=2,            # most factors of a product
+                 search:str="relabel",    # "relabel" (Procedure 1), or "exact": best of all pairs of stumps
+                 criterion:str="error",   # what the stump minimises: "error" or "entropy" (as in Weka)
+                 max_bins:int|None=256,   # most bins a numeric feature; None for exact cuts
+                 nominal_features:"ArrayLike|None"=None, # indices or mask of nominal columns; None: columns of a table that are not numeric
+                 random_state:int|np.random.RandomState|None=None, # seed of the random labels
+                 verbose:bool=False):     # show a progress bar?
         self.base_learner, self.n_estimators, self.n_restarts, self.max_inner = base_learner, n_estimators, n_restarts, max_inner
         self.degree, self.search, self.criterion, self.max_bins = degree, search, criterion, max_bins
         self.nominal_features, self.random_state, self.verbose = nominal_features, random_state, verbose
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X:"ArrayLike", y:"ArrayLike", sample_weight:"ArrayLike|None"=None)->"QuadraticBoostClassifier":
         "Learn from rows `X` with labels `y`; more than two classes are learnt one against the rest."
         check_parameters(self)
         if y is None: raise ValueError("QuadraticBoostClassifier requires y to be passed, but the target y is None")
@@ -192,19 +195,19 @@ class QuadraticBoostClassifier(BoostingClassifierMixin, ClassifierMixin, BaseEst
         finite = "allow-nan" if get_tags(self.base_learner).input_tags.allow_nan else True
         return validate_data(self, X, reset=False, ensure_all_finite=finite) if y is None else validate_data(self, X, y, ensure_all_finite=finite)
 
-    def decision_function(self, X):
+    def decision_function(self, X:"ArrayLike")->np.ndarray:
         "Weighted vote: (n,) for two classes, (n, K) one-against-rest scores otherwise."
         check_is_fitted(self, "alphas_")
         F = total_scores(self, self._rows(X))
         return F[0] if len(self.classes_) == 2 else F.T
 
-    def staged_decision_function(self, X):
+    def staged_decision_function(self, X:"ArrayLike")->"Iterator[np.ndarray]":
         "The vote after every round; with more than two classes, after every round of all machines."
         check_is_fitted(self, "alphas_")
         yield from staged_scores(self, self._rows(X))
 
     @property
-    def terms_(self):
+    def terms_(self)->"pyarrow.Table":
         "The terms in words: an Arrow table of machine, round, weight, number of factors and text."
         check_is_fitted(self, "alphas_")
         return describe_terms(self)

@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['EMPTY', 'OBJECTS', 'FULL', 'halves', 'with_mirrors', 'detection_windows', 'window_values', 'code_oracle',
-           'train_detector', 'compact', 'staged_votes', 'detection_unit', 'detection_rows', 'fig11', 'fig12',
-           'true_locations', 'scene_images', 'scan_scene', 'suppress', 'match_detections', 'precision_recall',
+           'train_detector', 'compact', 'staged_votes', 'rates_by_term', 'detection_unit', 'detection_rows', 'fig11',
+           'fig12', 'true_locations', 'scene_images', 'scan_scene', 'suppress', 'match_detections', 'precision_recall',
            'scene_unit']
 
 # %% ../../nbs/quadratic/08_detection.ipynb #66ec5661
@@ -18,7 +18,7 @@ from .boosting import ProductOracle
 from ..vision.images import decode_image, find_image_file, have_images, image_table, require_cv2
 from ..vision.integral import BOARDS, SIGNS, background_windows, feature_rows, haar_values, integral_image, sample_haar
 
-# %% ../../nbs/quadratic/08_detection.ipynb #5465c940
+# %% ../../nbs/quadratic/08_detection.ipynb #64b09f61
 EMPTY = ("Bedroom", "Coast", "Forest", "Kitchen", "LivingRoom", "Mountain", "Office", "OpenCountry")   # Scene-15 classes without people or cars
 OBJECTS = {"mit-pedestrians": dict(images="cbcl_pedestrians", label="pedestrian", height=64, width=32, scales=(1., .75, .5, .35)),
            "mit-cars": dict(images="uiuc_cars", label="car", height=40, width=100, scales=(1., .75, .5))}
@@ -38,11 +38,14 @@ def detection_windows(dataset:str,       # "mit-pedestrians" or "mit-cars"
                       part:int,          # 0 training, 1 test
                       seed:int=0,        # of the split and the windows
                       per_class:int|None=None, # Scene-15 pictures a class, for rehearsals
+                      n_objects:int|None=None, # objects of the training half to keep (each with its mirror image)
                      )->dict:            # objects, pictures, places, y and what `feature_rows` needs
     "Where the windows of one part are; the pixels stay encoded."
     o = OBJECTS[dataset]
     objects = image_table(o["images"], [o["label"]])["image"]; pictures = image_table("scene15", EMPTY, per_class)["image"]
-    objects = with_mirrors(objects.take(halves(len(objects), seed)[part])); pictures = pictures.take(halves(len(pictures), seed + 1)[part])
+    chosen = halves(len(objects), seed)[part]
+    if part == 0 and n_objects: chosen = np.sort(np.random.default_rng(seed).permutation(chosen)[:n_objects])
+    objects = with_mirrors(objects.take(chosen)); pictures = pictures.take(halves(len(pictures), seed + 1)[part])
     sizes = [decode_image(b.as_py()).shape for b in pictures]
     places = background_windows(sizes, o["height"], o["width"], n_background//2, o["scales"], 2*seed + part)
     y = np.r_[np.ones(len(objects)), -np.ones(n_background//2)]
@@ -101,47 +104,56 @@ def staged_votes(model:dict,       # a compact detector
         F = F + alpha*np.prod(stump_outputs(model["stumps"][at:at+size], V), axis=0); at += size
         yield at, F
 
-# %% ../../nbs/quadratic/08_detection.ipynb #56e404a4
+# %% ../../nbs/quadratic/08_detection.ipynb #d064266e
+def rates_by_term(model:dict,    # a compact detector
+                  V:np.ndarray,  # (n, its features) test values
+                  y:np.ndarray,  # True: object
+                 )->dict:        # after each term, in percent: errors, missed objects, false alarms, false alarms when 95 % are found
+    "What a detector does on the other half."
+    rows = [(k, np.mean((s > 0) != y), np.mean(s[y] <= 0), np.mean(s[~y] > 0), np.mean(s[~y] >= np.quantile(s[y], .05))) for k, s in staged_votes(model, V)]
+    k, *rates = (np.array(c) for c in zip(*rows))
+    return dict(spent=k, **{name: 100*r for name, r in zip(("errors", "missed", "false_alarms", "alarms_at_95"), rates)})
+
 def detection_unit(dataset:str,        # "mit-pedestrians" or "mit-cars"
-                   method:str,         # "adaboost" or "quadratic"
                    n_background:int,   # windows, half for training
                    n_features:int,     # Haar features
-                   balanced:bool=False,# start with half of the weight on the objects?
+                   n_objects:int|None=None, # training objects to keep; all if None
                    seed:int=0,         # of the split, the windows, the features and the random labels
                    n_estimators:int=150,# base classifiers
-                  )->dict:             # staged errors in percent, seconds of training, the detector
-    "Train on one half, test on the other."
+                  )->list:             # for each method: staged errors in percent, seconds of training, the detector
+    "Train both methods on one half, test on the other."
     from time import perf_counter, process_time
-    d = detection_windows(dataset, n_background, 0, seed); F = sample_haar(d["height"], d["width"], n_features, seed)
+    start = perf_counter()
+    d, e = (detection_windows(dataset, n_background, part, seed, n_objects=n_objects) for part in (0, 1)); F = sample_haar(d["height"], d["width"], n_features, seed)
     oracle = code_oracle(lambda s: window_values(d, F[s], 2), n_features)
     train_detector(oracle, d["y"], 2, 2)                                             # compiles, so that the clock sees only the work
-    clock = perf_counter(), process_time()
-    model = train_detector(oracle, d["y"], 1 if method == "adaboost" else 2, n_estimators, balanced, seed=seed)
-    clock = perf_counter() - clock[0], process_time() - clock[1]; del oracle
-    used, small = compact(model); e = detection_windows(dataset, n_background, 1, seed); y = e["y"] > 0
-    curve = [(k, np.mean((s > 0) != y), np.mean(s[y] <= 0), np.mean(s[~y] > 0), np.mean(s[~y] >= np.quantile(s[y], .05))) for k, s in staged_votes(small, window_values(e, F[used], 2).astype(np.float64))]
-    k, err, miss, alarm, at95 = (np.array(c) for c in zip(*curve))
-    return dict(n_train=len(d["y"]), n_test=len(y), always_background=100*float(y.mean()), seconds=clock[0], cpu_seconds=clock[1], spent=k, errors=100*err, missed=100*miss, false_alarms=100*alarm, alarms_at_95=100*at95,
-                losses=model["losses"], sizes=model["sizes"], alphas=model["alphas"], **{f"stump_{c}": model["stumps"][c] for c in ("feature", "threshold", "left", "right")})
+    y, rows, prepared = e["y"] > 0, [], perf_counter() - start
+    for method, degree in (("adaboost", 1), ("quadratic", 2)):
+        clock = perf_counter(), process_time()
+        model = train_detector(oracle, d["y"], degree, n_estimators, seed=seed)
+        clock = perf_counter() - clock[0], process_time() - clock[1]
+        used, small = compact(model)
+        rows.append(dict(method=method, n_train=len(d["y"]), n_test=len(y), always_background=100*float(y.mean()), prepare_seconds=prepared, seconds=clock[0], cpu_seconds=clock[1],
+                         **rates_by_term(small, window_values(e, F[used], 2).astype(np.float64), y), losses=model["losses"], sizes=model["sizes"], alphas=model["alphas"],
+                         **{f"stump_{c}": model["stumps"][c] for c in ("feature", "threshold", "left", "right")}))
+    return rows
 
-# %% ../../nbs/quadratic/08_detection.ipynb #9a7bf69d
-FULL = dict(n_background=200_000, n_features=2000)
+# %% ../../nbs/quadratic/08_detection.ipynb #59eb8e9f
+FULL = dict(n_background=400_000, n_features=2000)
 
 def detection_rows(dataset:str, item:str,         # which objects, which figure of the paper
                    n_jobs:int=1, out=None, progress:bool=True, # as in `run_units`
                    seeds=(0,), **size)->list:     # seeds, and n_background, n_features if not the full run
     "AdaBoost against quadratic boosting on one set: rows for the ledger."
-    units = [dict(dataset=dataset, method=m, seed=s, **{**FULL, **size}) for s in seeds for m in ("adaboost", "quadratic")]
-    table = run_units(detection_unit, units, out, n_jobs, f"detection, {dataset}", progress).to_pylist()
-    link, rows = "quadratic/08_detection.ipynb", []
-    for m in ("adaboost", "quadratic"):
-        runs = [r for r in table if r["method"] == m]; last = [r["errors"][-1] for r in runs]
-        rows.append(dict(paper=1, item=item, dataset=dataset, method=m, quantity="test error", value=float(np.mean(last)), spread=float(np.std(last, ddof=1)) if len(last) > 1 else None, seeds=len(runs), link=link,
-                         comment=f"{runs[0]['n_train']:,} training windows, {runs[0]['n_features']:,} features; always saying background: {runs[0]['always_background']:.2f} %"))
+    table = run_units(detection_unit, [dict(dataset=dataset, seed=s, **{**FULL, **size}) for s in seeds], out, n_jobs, f"detection, {dataset}", progress).to_pylist()
     a, q = ([r for r in table if r["method"] == m] for m in ("adaboost", "quadratic"))
+    base = dict(paper=1, item=item, dataset=dataset, seeds=len(a), link="quadratic/08_detection.ipynb")
+    size = f"{a[0]['n_train']:,} training windows, {a[0]['n_features']:,} features; always saying background: {a[0]['always_background']:.2f} %"
+    mean = lambda v: dict(value=float(np.mean(v)), spread=float(np.std(v, ddof=1)) if len(v) > 1 else None)
     equal = [next((k for k, e in zip(y["spent"], y["errors"]) if e <= x["errors"][-1]), 150) for x, y in zip(a, q)]
-    rows.append(dict(paper=1, item=item, dataset=dataset, method="quadratic", quantity="base classifiers that equal 150 of AdaBoost", value=float(np.mean(equal)), seeds=len(q), link=link, comment=""))
-    rows.append(dict(paper=1, item=item, dataset=dataset, method="quadratic", quantity="training time ratio", value=float(np.mean([y["cpu_seconds"]/x["cpu_seconds"] for x, y in zip(a, q)])), seeds=len(q), link=link, comment="same oracle, one thread"))
+    rows = [dict(base, method=m, quantity="test error", comment=size, **mean([r["errors"][-1] for r in runs])) for m, runs in (("adaboost", a), ("quadratic", q))]
+    rows.append(dict(base, method="quadratic", quantity="base classifiers that equal 150 of AdaBoost", comment="150 where it is not reached", **mean(equal)))
+    rows.append(dict(base, method="quadratic", quantity="training time ratio", comment="CPU time, same oracle, one thread", **mean([y["cpu_seconds"]/x["cpu_seconds"] for x, y in zip(a, q)])))
     return rows
 
 @reproduction(1, "Fig. 11", needs=("cbcl_pedestrians", "scene15"), title="Pedestrians: AdaBoost against quadratic boosting")
