@@ -250,7 +250,7 @@ def test_worker_killed_on_large_data(cluster, name, rounds, spent):
     rows = compare_models(name, cluster, rounds=rounds, spent=spent, before=before)
     for r in rows: print(r)
     print(f"{name}: {len(killed)} workers killed, {sum(r['same'] for r in rows)} of {len(rows)} models equal")
-    assert all(r["same"] and r["alphas"] < 1e-12 for r in rows)
+    assert all(r["same"] and r["alphas"] < 1e-12 and r["weights"] < 1e-12 for r in rows)
 
 
 def test_closed_itemsets_by_prefix(cluster):

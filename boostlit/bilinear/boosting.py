@@ -9,8 +9,11 @@ __all__ = ['alternate', 'half_step', 'other_cost', 'rebalance', 'gradient_start'
            'SparseBilinearClassifier', 'check_blocks', 'fit_estimator', 'check_parameters', 'check_labels', 'hold_out',
            'terms_table', 'plot_components', 'cell_weights']
 
-# %% ../../nbs/bilinear/04_boosting.ipynb #7dcbf7b0
+# %% ../../nbs/bilinear/04_boosting.ipynb #c30177f9
+from collections.abc import Iterator
+import pyarrow
 import numpy as np
+from numpy.typing import ArrayLike
 import warnings
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
@@ -212,7 +215,7 @@ def history_row(t, F, f, Y, w, Wt, A, B):
     return dict(round=t, error=float(np.mean(w@((Y*F).T <= 0))), edge=float(np.mean((Wt*Y*f).sum(1))), alpha=float(np.mean(np.abs(A).sum(1)*np.abs(B).sum(1))),
                 loss=loss, words=float(np.mean((A != 0).sum(1))), components=float(np.mean((B != 0).sum(1))))
 
-# %% ../../nbs/bilinear/04_boosting.ipynb #fb091266
+# %% ../../nbs/bilinear/04_boosting.ipynb #0096274a
 class BilinearBoostClassifier(BoostingClassifierMixin, ClassifierMixin, BaseEstimator):
     "Boosted sparse bilinear model: a sum of terms alpha' X beta, one-against-all for many classes."
     def __init__(self,
@@ -233,31 +236,31 @@ class BilinearBoostClassifier(BoostingClassifierMixin, ClassifierMixin, BaseEsti
                  validation_fraction:float=.2, # share held out
                  tol:float=1e-4,               # of the subproblems, in units of the penalty
                  n_jobs:int|None=None,         # threads
-                 random_state=None,            # of random starts and the held-out share
+                 random_state:int|np.random.RandomState|None=None, # of random starts and the held-out share
                  verbose:bool=False,           # show progress
                 ):
         for k, v in list(locals().items()):
             if k != "self": setattr(self, k, v)
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X:"ArrayLike|list", y:"ArrayLike", sample_weight:"ArrayLike|None"=None)->"BilinearBoostClassifier":
         "Fit on blocks `X` and labels `y`."
         return fit_estimator(self, X, y, sample_weight, self.n_estimators)
 
-    def staged_decision_function(self, X):
+    def staged_decision_function(self, X:"ArrayLike|list")->"Iterator[np.ndarray]":
         "Scores after every round: (n,) for two classes, (n, K) for more."
         X = check_blocks(self, X); F = np.zeros((self.words_.shape[1], X.shape[0]))
         for A, B, b in zip(self.words_, self.components_, self.biases_):
             F = F + term_scores(X, A, B) + b[:, None]
             yield F[0].copy() if len(F) == 1 else F.T.copy()
 
-    def decision_function(self, X):
+    def decision_function(self, X:"ArrayLike|list")->np.ndarray:
         "Scores of the whole sum: (n,) for two classes, (n, K) for more."
         X = check_blocks(self, X); K = self.words_.shape[1]; F = np.zeros((K, X.shape[0]))
         for A, B, b in zip(self.words_, self.components_, self.biases_): F += term_scores(X, A, B) + b[:, None]
         return F[0] if K == 1 else F.T
 
     @property
-    def terms_(self):
+    def terms_(self)->"pyarrow.Table":
         "One row a term: round, class, its strongest words and components, how many there are, its weight."
         check_is_fitted(self); return terms_table(self)
 
@@ -265,15 +268,16 @@ class BilinearBoostClassifier(BoostingClassifierMixin, ClassifierMixin, BaseEsti
         tags = super().__sklearn_tags__(); tags.input_tags.three_d_array = True; tags.input_tags.sparse = True
         return tags
 
-# %% ../../nbs/bilinear/04_boosting.ipynb #2799163a
+# %% ../../nbs/bilinear/04_boosting.ipynb #d0e176b2
 class SparseBilinearClassifier(BilinearBoostClassifier):
     "One bilinear term per class: the model of the paper before boosting."
     def __init__(self, c1:float=.1, c2:float=.1, relative:bool=True, penalty:str="l1", ridge:float=0., loss:str="exponential", n_alternations:int=3,
-                 start:str="constant", fit_intercept:bool=False, balanced:bool=False, tol:float=1e-4, n_jobs:int|None=None, random_state=None, verbose:bool=False):
+                 start:str="constant", fit_intercept:bool=False, balanced:bool=False, tol:float=1e-4, n_jobs:int|None=None,
+                 random_state:int|np.random.RandomState|None=None, verbose:bool=False):
         for k, v in list(locals().items()):
             if k not in ("self", "__class__"): setattr(self, k, v)
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X:"ArrayLike|list", y:"ArrayLike", sample_weight:"ArrayLike|None"=None)->"SparseBilinearClassifier":
         "Fit one term per class."
         return fit_estimator(self, X, y, sample_weight, 1, learning_rate=1., normalise=True, coupling="none", early_stopping=None, validation_fraction=.2)
 

@@ -6,9 +6,11 @@
 __all__ = ['rule_errors_reference', 'update_weights', 'boost_rules_reference', 'RulePool', 'OpenPool', 'boost_rules',
            'default_thresholds', 'CompositionalBoostClassifier', 'rule_terms', 'explain_rules', 'plot_rules']
 
-# %% ../../nbs/compositional/04_boosting.ipynb #a59bab29
+# %% ../../nbs/compositional/04_boosting.ipynb #ffe68be4
+from collections.abc import Iterator
 import pyarrow
 import numpy as np
+from numpy.typing import ArrayLike
 from numba import njit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import validate_data, check_is_fitted
@@ -166,10 +168,10 @@ def _resolve(min_support, min_lift, priors, n):
     if why: raise ValueError(f"no rule can exist: {why}")
     return count, lift
 
-# %% ../../nbs/compositional/04_boosting.ipynb #4e4e8711
+# %% ../../nbs/compositional/04_boosting.ipynb #acf0e0de
 class CompositionalBoostClassifier(BoostingClassifierMixin, ClassifierMixin, BaseEstimator):
     "Boosted conjunctions of thresholded features, for two or more classes (Yuan, Luo and Wu, 2008)."
-    def __init__(self, min_support=None,        # lambda_1: fraction or count; None for the share of the rarest class
+    def __init__(self, min_support:int|float|None=None, # lambda_1: fraction or count; None for the share of the rarest class
                  min_lift:float=None,           # lambda_2; None for 1/(2 lambda_1), kept feasible
                  threshold_scale:float=0.,      # tau: thresholds at mean + tau*std
                  items:str="both",              # "both" or "positive"
@@ -184,7 +186,7 @@ class CompositionalBoostClassifier(BoostingClassifierMixin, ClassifierMixin, Bas
         self.min_support, self.min_lift, self.threshold_scale, self.items, self.n_estimators, self.pool = min_support, min_lift, threshold_scale, items, n_estimators, pool
         self.max_length, self.abstain, self.replace, self.max_rules, self.node_budget, self.verbose = max_length, abstain, replace, max_rules, node_budget, verbose
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X:"ArrayLike", y:"ArrayLike", sample_weight:"ArrayLike|None"=None)->"CompositionalBoostClassifier":
         "Mines rules and boosts them; `sample_weight` enters the boosting, not the mining."
         X, y = validate_data(self, X, y, dtype=np.float64, ensure_all_finite="allow-nan")
         self.classes_, codes = encode_labels(y)
@@ -202,13 +204,13 @@ class CompositionalBoostClassifier(BoostingClassifierMixin, ClassifierMixin, Bas
         self.history_ = history_table(rows)
         return self
 
-    def decision_function(self, X):
+    def decision_function(self, X:"ArrayLike")->np.ndarray:
         "Scores: one column a class, or the difference of votes for two classes."
         fires, K = _fires(self, X), len(self.classes_)
         votes = (fires.T*self.alphas_) @ (self.rule_labels_[:, None] == np.arange(K)).astype(float)
         return _scores(votes, self.priors_)
 
-    def staged_decision_function(self, X):
+    def staged_decision_function(self, X:"ArrayLike")->"Iterator[np.ndarray]":
         "Scores after every round."
         votes = None
         for f, a, k in zip(_fires(self, X), self.alphas_, self.rule_labels_):
@@ -217,11 +219,11 @@ class CompositionalBoostClassifier(BoostingClassifierMixin, ClassifierMixin, Bas
             yield _scores(votes, self.priors_)
 
     @property
-    def terms_(self):
+    def terms_(self)->"pyarrow.Table":
         "The rules in the order they were chosen, readable."
         return rule_terms(self)
 
-    def explain(self, X):
+    def explain(self, X:"ArrayLike")->"pyarrow.Table":
         "Which rules fired for each row of `X`."
         return explain_rules(self, X)
 

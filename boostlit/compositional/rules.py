@@ -5,9 +5,11 @@
 # %% auto #0
 __all__ = ['TABLE1', 'rule_measures', 'infeasible', 'mine_rules_reference', 'mine_rules', 'table1_setting', 'table1_column']
 
-# %% ../../nbs/compositional/02_rules.ipynb #6dbfe133
+# %% ../../nbs/compositional/02_rules.ipynb #87dba05c
 import pyarrow
+from typing import Any
 import numpy as np
+from numpy.typing import ArrayLike
 from ..core.itemsets import iter_itemsets
 from ..core.itemset_search import _support_count
 
@@ -68,10 +70,10 @@ def _labels_and_priors(y):
     if len(classes) < 2: raise ValueError(f"rules need labels of at least 2 classes, got {len(classes)}")
     return classes, np.bincount(codes)/len(codes)
 
-# %% ../../nbs/compositional/02_rules.ipynb #d1bb591f
-def mine_rules(transactions,          # 0/1 matrix, sparse matrix, Arrow list column or list of item lists
-               y,                     # class labels
-               min_support,           # lambda_1: a fraction if float, a count if int
+# %% ../../nbs/compositional/02_rules.ipynb #d537435f
+def mine_rules(transactions:Any,      # 0/1 matrix, sparse matrix, Arrow list column or list of item lists
+               y:"ArrayLike",         # class labels
+               min_support:int|float, # lambda_1: a fraction if float, a count if int
                min_lift:float,        # lambda_2, above 1
                max_length:int=None,   # largest number of items in a rule
                prune:bool=True,       # cut branches that cannot hold a confident rule

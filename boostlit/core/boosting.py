@@ -7,9 +7,12 @@ __all__ = ['TINY', 'half_log_odds', 'adaboost_reference', 'Boosted', 'adaboost',
            'gentleboost', 'ensemble_scores', 'rounds_outputs', 'real_outputs', 'AdaBoostClassifier', 'staged_scores',
            'stump_terms', 'RealOracle', 'GentleBoostClassifier', 'shape_function', 'ShapeDisplay', 'margins']
 
-# %% ../../nbs/core/02_boosting.ipynb #a79b7acb
+# %% ../../nbs/core/02_boosting.ipynb #3b1b44d7
+from collections.abc import Iterator
+import pyarrow
 from typing import NamedTuple
 import numpy as np
+from numpy.typing import ArrayLike
 from numba import njit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import get_tags
@@ -257,21 +260,21 @@ def real_outputs(h, X):
     p = h.predict_proba(X)
     return p @ np.sign(h.classes_)
 
-# %% ../../nbs/core/02_boosting.ipynb #31ae0095
+# %% ../../nbs/core/02_boosting.ipynb #a76840c4
 class AdaBoostClassifier(_StumpBooster):
     "AdaBoost (two classes) and SAMME (more), on our stumps or on any classifier that takes `sample_weight`."
-    def __init__(self, base_learner=None,     # scikit-learn classifier; None for our decision stump
+    def __init__(self, base_learner:"BaseEstimator|None"=None, # scikit-learn classifier; None for our decision stump
                  n_estimators:int=100,        # most rounds
                  criterion:str="error",       # how a stump is chosen: "error" or "entropy" (two classes)
-                 max_bins=256,                # most codes a numeric column; None for every distinct value
-                 nominal_features=None,       # indices, names or mask of nominal columns; words in tables are nominal anyway
-                 random_state=None,           # seed for learners that use chance
+                 max_bins:int|None=256,       # most codes a numeric column; None for every distinct value
+                 nominal_features:"ArrayLike|None"=None, # indices, names or mask of nominal columns; words in tables are nominal anyway
+                 random_state:int|np.random.RandomState|None=None, # seed for learners that use chance
                  n_jobs:int=1,                # threads that share the features
                  verbose:bool=False):         # progress bar?
         self.base_learner, self.n_estimators, self.criterion, self.max_bins = base_learner, n_estimators, criterion, max_bins
         self.nominal_features, self.random_state, self.n_jobs, self.verbose = nominal_features, random_state, n_jobs, verbose
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X:"ArrayLike", y:"ArrayLike", sample_weight:"ArrayLike|None"=None)->"AdaBoostClassifier":
         "Boost on weighted rows."
         X, codes, w = self._start(X, y, sample_weight)
         K = len(self.classes_)
@@ -286,20 +289,20 @@ class AdaBoostClassifier(_StumpBooster):
         else: run = samme(oracle, codes, K, self.n_estimators, w, self.verbose)
         return self._keep([run], self.base_learner is None)
 
-    def decision_function(self, X):
+    def decision_function(self, X:"ArrayLike")->np.ndarray:
         "Score of each row: (n,) for two classes, (n, K) for more."
         check_is_fitted(self); X = tabular_input(self, X)
         if len(self.classes_) == 2 and hasattr(self, "stumps_"): return ensemble_scores(self.stumps_[0], self.alphas_, X)
         *_, last = staged_scores(self, X)
         return last
 
-    def staged_decision_function(self, X):
+    def staged_decision_function(self, X:"ArrayLike")->"Iterator[np.ndarray]":
         "Scores after every round."
         check_is_fitted(self)
         yield from staged_scores(self, tabular_input(self, X))
 
     @property
-    def terms_(self):
+    def terms_(self)->"pyarrow.Table":
         "One row a round: what the stump says, and its weight."
         check_is_fitted(self); return stump_terms(self)
 
@@ -326,24 +329,24 @@ def stump_terms(est):
             for k in range(len(est.stumps_)) for t, s in enumerate(est.stumps_[k])]
     return pa.table(dict(zip(["target", "round", "term", "feature", "threshold", "weight"], map(list, zip(*rows)))))
 
-# %% ../../nbs/core/02_boosting.ipynb #6b17efef
+# %% ../../nbs/core/02_boosting.ipynb #968a0c22
 class RealOracle(LearnerOracle):
     "A classifier or regressor whose real-valued output is the hypothesis, for Gentle AdaBoost."
     def outputs(self, h): return real_outputs(h, self.X)
 
 class GentleBoostClassifier(_StumpBooster):
     "Gentle AdaBoost with least-squares stumps or any learner that takes `sample_weight`; one class against the rest for more than two."
-    def __init__(self, base_learner=None,     # scikit-learn classifier or regressor; None for our least-squares stump
+    def __init__(self, base_learner:"BaseEstimator|None"=None, # scikit-learn classifier or regressor; None for our least-squares stump
                  n_estimators:int=100,        # rounds
-                 max_bins=256,                # most codes a numeric column; None for every distinct value
-                 nominal_features=None,       # indices, names or mask of nominal columns
-                 random_state=None,           # seed for learners that use chance
+                 max_bins:int|None=256,       # most codes a numeric column; None for every distinct value
+                 nominal_features:"ArrayLike|None"=None, # indices, names or mask of nominal columns
+                 random_state:int|np.random.RandomState|None=None, # seed for learners that use chance
                  n_jobs:int=1,                # threads that share the features
                  verbose:bool=False):         # progress bar?
         self.base_learner, self.n_estimators, self.max_bins = base_learner, n_estimators, max_bins
         self.nominal_features, self.random_state, self.n_jobs, self.verbose = nominal_features, random_state, n_jobs, verbose
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X:"ArrayLike", y:"ArrayLike", sample_weight:"ArrayLike|None"=None)->"GentleBoostClassifier":
         "Boost on weighted rows."
         X, codes, w = self._start(X, y, sample_weight)
         if self.base_learner is None: oracle = StumpOracle(X, self.kinds_, self.max_bins, "least_squares", self.n_jobs)
@@ -352,12 +355,12 @@ class GentleBoostClassifier(_StumpBooster):
         runs = [gentleboost(oracle, np.where(codes == k, 1., -1.), self.n_estimators, w, self.verbose) for k in targets]
         return self._keep(runs, self.base_learner is None)
 
-    def decision_function(self, X):
+    def decision_function(self, X:"ArrayLike")->np.ndarray:
         "Score of each row: (n,) for two classes, (n, K) for more."
         *_, last = self.staged_decision_function(X)
         return last
 
-    def staged_decision_function(self, X):
+    def staged_decision_function(self, X:"ArrayLike")->"Iterator[np.ndarray]":
         "Scores after every round."
         check_is_fitted(self); X = tabular_input(self, X)
         runs = len(self.stumps_ if hasattr(self, "stumps_") else self.estimators_)
@@ -366,11 +369,11 @@ class GentleBoostClassifier(_StumpBooster):
             F += np.column_stack(outs); yield F[:, 0].copy() if runs == 1 else F.copy()
 
     @property
-    def terms_(self):
+    def terms_(self)->"pyarrow.Table":
         "One row a round (and class): what the stump says."
         check_is_fitted(self); return stump_terms(self)
 
-# %% ../../nbs/core/02_boosting.ipynb #574752b8
+# %% ../../nbs/core/02_boosting.ipynb #49eedc49
 def shape_function(est, feature:int, grid=None, run:int=0):
     "The part of the score that one feature contributes, on a grid (default: around its thresholds)."
     check_is_fitted(est)
@@ -385,15 +388,17 @@ def shape_function(est, feature:int, grid=None, run:int=0):
 
 class ShapeDisplay:
     "The additive parts of a stump ensemble, strongest features first."
-    def __init__(self, parts, names): self.parts, self.names = parts, names
+    def __init__(self, parts:list,    # (feature, grid, contribution on the grid) of each panel
+                 names:"ArrayLike"):  # of all features
+        self.parts, self.names = parts, names
     @classmethod
-    def from_estimator(cls, est, n_features:int=4, axes=None, run:int=0):
+    def from_estimator(cls, est:BaseEstimator, n_features:int=4, axes:"ArrayLike|None"=None, run:int=0)->"ShapeDisplay":
         "Compute and draw the strongest parts of a fitted two-class booster of stumps."
         if getattr(est, "stumps_", None) is None or len(est.classes_) > 2 and est.stumps_.shape[0] == 1: raise ValueError("ShapeDisplay draws two-class (or one-against-rest) ensembles of stumps")
         used = np.unique(est.stumps_[run]["feature"])
         parts = sorted(((j, *shape_function(est, j, run=run)) for j in used), key=lambda p: -np.ptp(p[2]))[:n_features]
         return cls(parts, getattr(est, "feature_names_in_", [f"x{j}" for j in range(est.n_features_in_)])).plot(axes)
-    def plot(self, axes=None):
+    def plot(self, axes:"ArrayLike|None"=None)->"ShapeDisplay":
         "One small panel a feature."
         import matplotlib.pyplot as plt
         if axes is None: _, axes = plt.subplots(1, len(self.parts), figsize=(2.4*len(self.parts), 2.2), sharey=True, squeeze=False)
@@ -402,10 +407,10 @@ class ShapeDisplay:
         self.axes_[0].set_ylabel("contribution to score"); self.figure_ = self.axes_[0].figure
         return self
 
-# %% ../../nbs/core/02_boosting.ipynb #edee6a7a
-def margins(est,           # a fitted two-class booster with `alphas_`
-            X, y,          # rows and their labels
-           )->np.ndarray:  # margins in [-1, 1]
+# %% ../../nbs/core/02_boosting.ipynb #853c84c0
+def margins(est:BaseEstimator,          # a fitted two-class booster with `alphas_`
+            X:"ArrayLike", y:"ArrayLike", # rows and their labels
+           )->np.ndarray:               # margins in [-1, 1]
     "Normalised margins of labelled rows."
     check_is_fitted(est)
     if len(est.classes_) != 2: raise ValueError("margins are defined here for two classes")

@@ -6,10 +6,12 @@
 __all__ = ['INTERRUPTS', 'encode_labels', 'normalise_weights', 'scores_to_proba', 'is_table', 'to_arrow', 'encode_column',
            'tabular_input', 'history_table', 'progress_bar', 'warn_interrupted', 'BoostingClassifierMixin']
 
-# %% ../../nbs/core/08_conventions.ipynb #c84e3442
+# %% ../../nbs/core/08_conventions.ipynb #5476759b
+from collections.abc import Iterator
 import pyarrow
 import warnings
 import numpy as np
+from numpy.typing import ArrayLike
 
 # %% ../../nbs/core/08_conventions.ipynb #ac959af7
 def encode_labels(y,              # labels of any type: numbers, strings, booleans
@@ -160,24 +162,24 @@ def warn_interrupted(done:int,       # rounds finished
     if done == 0: raise KeyboardInterrupt("interrupted before the first round was finished")
     warnings.warn(f"fit interrupted: the model keeps the {done} rounds finished so far", RuntimeWarning, stacklevel=3)
 
-# %% ../../nbs/core/08_conventions.ipynb #3a8ede9d
+# %% ../../nbs/core/08_conventions.ipynb #fd2fda9f
 class BoostingClassifierMixin:
     "Labels and probabilities from scores: binary scores of shape (n,), multi-class scores of shape (n, K)."
     def _labels(self, scores):
         return self.classes_[(scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)]
 
-    def predict(self, X):
+    def predict(self, X:"ArrayLike")->np.ndarray:
         "Class labels of the rows of `X`."
         return self._labels(self.decision_function(X))
 
-    def predict_proba(self, X):
+    def predict_proba(self, X:"ArrayLike")->np.ndarray:
         "Class probabilities of the rows of `X`, columns in the order of `classes_`."
         return scores_to_proba(self.decision_function(X))
 
-    def staged_predict(self, X):
+    def staged_predict(self, X:"ArrayLike")->"Iterator[np.ndarray]":
         "Class labels after every round."
         for scores in self.staged_decision_function(X): yield self._labels(scores)
 
-    def staged_predict_proba(self, X):
+    def staged_predict_proba(self, X:"ArrayLike")->"Iterator[np.ndarray]":
         "Class probabilities after every round."
         for scores in self.staged_decision_function(X): yield scores_to_proba(scores)

@@ -7,12 +7,13 @@ __all__ = ['DatasetError', 'registry', 'dataset_info', 'fingerprint', 'describe_
            'find_dataset', 'have_dataset', 'check_table', 'read_dataset', 'fetch_file', 'parse_uci', 'typed_table',
            'parse_openml', 'parse_graphs', 'fetch_dataset', 'load_dataset', 'list_datasets']
 
-# %% ../../nbs/core/00_datasets.ipynb #70ff9220
+# %% ../../nbs/core/00_datasets.ipynb #63950688
 import contextlib, hashlib, html, io, json, os, sys, tempfile
 from functools import cached_property, lru_cache
 from importlib.resources import files
 from pathlib import Path
 import numpy as np, pyarrow as pa, pyarrow.compute as pc, pyarrow.parquet as pq
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, TransformerMixin
 from .conventions import is_table, progress_bar, to_arrow
 
@@ -122,17 +123,18 @@ def _codes(v, missing, categories, unseen, j):
     codes[missing] = np.nan
     return codes
 
-# %% ../../nbs/core/00_datasets.ipynb #d3f2e0e5
+# %% ../../nbs/core/00_datasets.ipynb #e2c3734e
 class TableEncoder(TransformerMixin, BaseEstimator):
     "Turn a table of numbers and names into a float64 matrix: codes for nominal values, NaN for missing ones."
     def __init__(self,
-                 kinds=None,          # "numeric" / "nominal" for each column; found from the values by default
+                 kinds:list|None=None, # "numeric" / "nominal" for each column; found from the values by default
                  unseen:str="other"): # a category not seen in `fit`: "other" (a code of its own), "missing" or "error"
         self.kinds, self.unseen = kinds, unseen
 
     def fit(self,
-            X,       # Arrow, pandas or polars table, or 2-d array
-            y=None): # ignored
+            X:"ArrayLike",      # Arrow, pandas or polars table, or 2-d array
+            y:object=None,      # ignored
+           )->"TableEncoder":
         "Learn the kinds of the columns and the categories of the nominal ones from these rows alone."
         columns = _columns(self, X, reset=True)
         kinds = _check_kinds(self.kinds, self.unseen, len(columns))
@@ -141,14 +143,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.categories_ = [np.unique(v[~missing]) if kind == "nominal" else None for v, missing, kind in found]
         return self
 
-    def transform(self, X): # a table with the same columns
+    def transform(self, X:"ArrayLike")->np.ndarray: # a table with the same columns
         "The table as a float64 matrix, nominal values as positions in `categories_`."
         from sklearn.utils.validation import check_is_fitted
         check_is_fitted(self)
         columns = [_column(c, k) for c, k in zip(_columns(self, X, reset=False), self.kinds_)]
         return np.column_stack([v if k == "numeric" else _codes(v, m, c, self.unseen, j) for j, ((v, m, _), k, c) in enumerate(zip(columns, self.kinds_, self.categories_))])
 
-    def get_feature_names_out(self, input_features=None):
+    def get_feature_names_out(self, input_features:"ArrayLike|None"=None)->np.ndarray:
         "Names of the columns: one in, one out."
         from sklearn.utils.validation import _check_feature_names_in
         return _check_feature_names_in(self, input_features)

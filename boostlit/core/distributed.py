@@ -11,7 +11,7 @@ __all__ = ['partition_sources', 'read_source', 'summarise_column', 'summarise_pa
            'signed_histograms', 'best_for', 'boost_on_workers', 'distributed_adaboost', 'distributed_gentleboost',
            'as_fitted', 'same_stumps', 'random_bits', 'start_histograms', 'lane_histograms', 'product_error',
            'lane_answers', 'turned', 'relabel_on_workers', 'products_on_workers', 'best_product',
-           'distributed_quadraticboost', 'same_products', 'compare_models', 'mine_prefixes',
+           'distributed_quadraticboost', 'same_products', 'compare_models', 'final_weights', 'mine_prefixes',
            'distributed_closed_itemsets', 'round_cost']
 
 # %% ../../nbs/core/12_distributed.ipynb #61830cc3
@@ -647,7 +647,7 @@ def same_products(a, b, tol:float=1e-12)->bool:
             yield int(np.prod(est.stumps_[i:j]["left"])), sorted(turned(s).item() for s in est.stumps_[i:j])
     return list(terms(a)) == list(terms(b)) and np.allclose(a.alphas_, b.alphas_, rtol=tol, atol=tol)
 
-# %% ../../nbs/core/12_distributed.ipynb #ec20932d
+# %% ../../nbs/core/12_distributed.ipynb #1f8e4e8e
 def compare_models(name,               # a data set
                    client,             # a `distributed.Client`
                    n_partitions:int=6, # pieces of the table
@@ -655,7 +655,7 @@ def compare_models(name,               # a data set
                    spent:int=12,       # base classifiers of quadratic boosting
                    max_rows=None,      # only the first rows
                    before=None,        # called with the oracle before each training
-                  )->list:             # one dict a method: equal stumps?, largest differences of alphas and weights
+                  )->list:             # one dict a method: equal stumps?, largest differences of alphas, row weights and scores
     "Train on pieces and on the whole table, and compare."
     import tempfile, pyarrow.parquet as pq
     from boostlit.core.datasets import load_dataset
@@ -678,10 +678,20 @@ def _compare(name, oracle, features, y, rounds, spent, before):
         if before is not None: before(oracle)
         one, many = est.fit(features, y), train()
         same = same_products(one, many) if method == "quadratic" else same_stumps(one.stumps_, many.stumps_)
+        F = one.decision_function(features)
         rows.append(dict(dataset=name, method=method, rows=len(y), terms=int(np.size(one.alphas_)), same=bool(same), alphas=float(np.abs(one.alphas_ - many.alphas_).max()),
-                         scores=float(np.abs(one.decision_function(features) - many.decision_function(features)).max()), replays=sum(t["replayed"] for t in oracle.traffic)))
+                         weights=float(np.abs(final_weights(one, oracle.run, F, y) - oracle.weights()).max()), scores=float(np.abs(F - many.decision_function(features)).max()),
+                         replays=sum(t["replayed"] for t in oracle.traffic)))
         oracle.traffic.clear()
     return rows
+
+def final_weights(est, run, F, y):
+    "Row weights after the last round of a run, from the scores of the single machine's model."
+    K = len(est.classes_)
+    if run.master == "samme": loss = -((K - 1)*F[np.arange(len(y)), np.searchsorted(est.classes_, y)] + est.alphas_.sum())/K     # minus the votes for the right class
+    else: loss = -np.where(y == est.classes_[run.target], 1., -1.)*(F if F.ndim == 1 else F[:, run.target])
+    w = np.exp(loss - loss.max())
+    return w/w.sum()
 
 # %% ../../nbs/core/12_distributed.ipynb #89da104f
 @njit(cache=True, nogil=True)

@@ -6,10 +6,12 @@
 __all__ = ['apriori', 'fp_growth', 'closed_reference', 'iter_itemsets', 'mine_itemsets', 'closed_itemsets', 'frequent_itemsets',
            'maximal_itemsets']
 
-# %% ../../nbs/core/03_itemsets.ipynb #5a3d2e2a
+# %% ../../nbs/core/03_itemsets.ipynb #fb877467
 import pyarrow
 import itertools
+from typing import Any
 import numpy as np
+from numpy.typing import ArrayLike
 from numba import njit
 from .bitsets import popcount, lowest_bit, item_bits, read_transactions
 from .itemset_search import ItemsetOracle, best_itemsets, itemset_outputs, count_patterns, _support_count
@@ -396,21 +398,21 @@ def mine_itemsets(transactions, min_support, target:str="closed", max_length:int
     if not batches: schema = _schema(0 if y is None else len(np.unique(y)))
     return pa.Table.from_batches(batches, schema)
 
-# %% ../../nbs/core/03_itemsets.ipynb #8086fb9d
-def closed_itemsets(transactions,            # 0/1 matrix, sparse matrix, Arrow list column or list of item lists
-                    min_support,             # smallest support: a count if int, a fraction if float
+# %% ../../nbs/core/03_itemsets.ipynb #34ad71e6
+def closed_itemsets(transactions:Any,        # 0/1 matrix, sparse matrix, Arrow list column or list of item lists
+                    min_support:int|float,   # smallest support: a count if int, a fraction if float
                     max_length:int=None,     # only sets of at most this many items
-                    y=None,                  # class labels; adds the column `counts`, one number a class
+                    y:"ArrayLike|None"=None, # class labels; adds the column `counts`, one number a class
                     max_sets:int=20_000_000, # give up with an error beyond this many sets
                     progress:bool=False,     # show how many sets were found
                    )->"pyarrow.Table":       # items: list<int32> in rising order, support: int64
     "All closed frequent itemsets; the empty set is left out."
     return mine_itemsets(transactions, min_support, "closed", max_length, y, None, max_sets, None, progress)
 
-def frequent_itemsets(transactions, min_support, max_length:int=None, y=None, max_sets:int=20_000_000, progress:bool=False)->"pyarrow.Table": # as for `closed_itemsets`
+def frequent_itemsets(transactions:Any, min_support:int|float, max_length:int=None, y:"ArrayLike|None"=None, max_sets:int=20_000_000, progress:bool=False)->"pyarrow.Table": # as for `closed_itemsets`
     "All frequent itemsets."
     return mine_itemsets(transactions, min_support, "frequent", max_length, y, None, max_sets, None, progress)
 
-def maximal_itemsets(transactions, min_support, max_length:int=None, y=None, max_sets:int=20_000_000, progress:bool=False)->"pyarrow.Table": # as for `closed_itemsets`
+def maximal_itemsets(transactions:Any, min_support:int|float, max_length:int=None, y:"ArrayLike|None"=None, max_sets:int=20_000_000, progress:bool=False)->"pyarrow.Table": # as for `closed_itemsets`
     "All frequent itemsets without a frequent superset."
     return mine_itemsets(transactions, min_support, "maximal", max_length, y, None, max_sets, None, progress)

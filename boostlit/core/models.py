@@ -7,10 +7,11 @@ __all__ = ['FORMAT', 'MOST_BYTES', 'SCALARS', 'flatten', 'plain_dtype', 'array_b
            'rebuild', 'fitted_state', 'digest', 'write_whole', 'save_model', 'estimator_class', 'read_leaves',
            'load_model', 'mutate', 'survive']
 
-# %% ../../nbs/core/05_models.ipynb #fc516384
+# %% ../../nbs/core/05_models.ipynb #d87129a9
 import hashlib, json, os, tempfile
 from pathlib import Path
 import numpy as np
+from sklearn.base import BaseEstimator
 
 # %% ../../nbs/core/05_models.ipynb #e51b3a96
 FORMAT, MOST_BYTES = "boostlit-model", 1 << 31
@@ -116,10 +117,10 @@ def write_whole(path,          # final place of the file
     except BaseException:
         os.unlink(temporary); raise
 
-# %% ../../nbs/core/05_models.ipynb #d615e5d1
-def save_model(est,          # a fitted estimator of boostlit
-               path,         # file to write
-              ):
+# %% ../../nbs/core/05_models.ipynb #1f576544
+def save_model(est:"BaseEstimator",      # a fitted estimator of boostlit
+               path:"str|os.PathLike",   # file to write
+              )->None:
     "Write a fitted estimator to an Arrow file; the file is whole or not there."
     import pyarrow as pa
     from boostlit import __version__
@@ -155,9 +156,9 @@ def read_leaves(path):
     if digest(header, leaves) != meta[b"sha256"].decode(): raise ValueError("its checksum is wrong")
     return json.loads(header), leaves
 
-# %% ../../nbs/core/05_models.ipynb #ae208998
-def load_model(path,        # file written by `save_model`
-              ):            # the fitted estimator
+# %% ../../nbs/core/05_models.ipynb #b12a15d9
+def load_model(path:"str|os.PathLike", # file written by `save_model`
+              )->"BaseEstimator":      # the fitted estimator
     "Read a fitted estimator; a damaged, foreign or newer file gives a ValueError and runs nothing."
     path = Path(path)
     if not path.is_file(): raise FileNotFoundError(f"there is no model file {path}")

@@ -9,8 +9,9 @@ __all__ = ['STUMP', 'SAMPLE', 'CRITERIA', 'stump_value', 'stump_outputs', 'midpo
            'best_class_stump', 'record_class_stump', 'LearnerOracle', 'fit_learner', 'describe_stump',
            'DecisionStumpClassifier']
 
-# %% ../../nbs/core/01_stumps.ipynb #05652628
+# %% ../../nbs/core/01_stumps.ipynb #f57401af
 import numpy as np
+from numpy.typing import ArrayLike
 from numba import njit
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import validate_data, check_is_fitted, has_fit_parameter
@@ -235,15 +236,15 @@ def _scan(HS, HW, n_codes, has_nan, nominal, lo, hi, S, W, criterion):
             if score > best + tie: best, best_j, best_c = score, j, c
     return best, best_j, best_c
 
-# %% ../../nbs/core/01_stumps.ipynb #86802f89
+# %% ../../nbs/core/01_stumps.ipynb #85215694
 CRITERIA = {"error": 0, "entropy": 1, "least_squares": 2}
 
 class StumpOracle:
     "Answers which stump is best for labels `y` and weights `w`; data is prepared once."
     def __init__(self,
                  X:np.ndarray,          # (n, d) float64; nominal columns as codes, NaN for missing
-                 kinds=None,            # "numeric" or "nominal", one a column; None for all numeric
-                 max_bins=256,          # most codes a numeric column; None keeps every distinct value
+                 kinds:list|None=None,  # "numeric" or "nominal", one a column; None for all numeric
+                 max_bins:int|None=256, # most codes a numeric column; None keeps every distinct value
                  criterion:str="error", # "error", "entropy" or "least_squares"
                  n_jobs:int=1):         # threads that share the features
         if criterion not in CRITERIA: raise ValueError(f"criterion must be one of {list(CRITERIA)}, got {criterion!r}")
@@ -256,17 +257,17 @@ class StumpOracle:
         self.nominal = np.array([k == "nominal" for k in kinds])
 
     @property
-    def shape(self): return self.codes.shape[::-1]
+    def shape(self)->tuple: return self.codes.shape[::-1]
 
-    def best(self, y, w):
+    def best(self, y:np.ndarray, w:np.ndarray)->tuple:
         "Best stump for signs (or real targets) `y` under weights `w`, and its edge."
         return best_stump(self, np.asarray(y, dtype=np.float64), np.asarray(w, dtype=np.float64))
 
-    def best_class(self, y, w, n_classes):
+    def best_class(self, y:np.ndarray, w:np.ndarray, n_classes:int)->tuple:
         "Best stump for class numbers `y` under weights `w`, and its weighted accuracy."
         return best_class_stump(self, np.asarray(y, dtype=np.int64), np.asarray(w, dtype=np.float64), n_classes)
 
-    def outputs(self, stump):
+    def outputs(self, stump:np.ndarray)->np.ndarray:
         "The stump on the training rows, from the codes."
         return code_outputs(self, stump)
 
@@ -440,15 +441,15 @@ def describe_stump(stump,              # one record of dtype `STUMP`
     test = f"{name} = {t if isinstance(t, str) else format(t, '.6g')}" if stump["nominal"] else f"{name} <= {t:.6g}"
     return f"{test} ? {show(stump['left'])} : {show(stump['right'])} (missing {show(stump['missing'])})"
 
-# %% ../../nbs/core/01_stumps.ipynb #32e5d458
+# %% ../../nbs/core/01_stumps.ipynb #355c27a5
 class DecisionStumpClassifier(ClassifierMixin, BaseEstimator):
     "One stump, the exact minimiser of the weighted error (or of the entropy, as Weka's)."
-    def __init__(self, criterion="error", # "error" or "entropy"
-                 max_bins=None,           # most codes a numeric column; None for exact cuts
-                 nominal_features=None):  # indices or mask of nominal columns; None: columns of a table that are not numeric
+    def __init__(self, criterion:str="error", # "error" or "entropy"
+                 max_bins:int|None=None,  # most codes a numeric column; None for exact cuts
+                 nominal_features:"ArrayLike|None"=None): # indices or mask of nominal columns; None: columns of a table that are not numeric
         self.criterion, self.max_bins, self.nominal_features = criterion, max_bins, nominal_features
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X:"ArrayLike", y:"ArrayLike", sample_weight:"ArrayLike|None"=None)->"DecisionStumpClassifier":
         "Find the best stump for weighted rows."
         X, y = tabular_input(self, X, y, reset=True, nominal=self.nominal_features)
         self.classes_, codes = encode_labels(y)
@@ -463,7 +464,7 @@ class DecisionStumpClassifier(ClassifierMixin, BaseEstimator):
             for branch in ("left", "right", "missing"): self.stump_[branch] = self.stump_[branch] > 0
         return self
 
-    def predict(self, X):
+    def predict(self, X:"ArrayLike")->np.ndarray:
         "The class of the branch each row falls into."
         check_is_fitted(self)
         return self.classes_[stump_outputs(self.stump_, tabular_input(self, X))[0].astype(np.intp)]

@@ -17,7 +17,7 @@ def mada_loss(margin):
     m = np.asarray(margin, dtype=np.float64)
     return np.where(m >= 0, np.exp(-np.maximum(m, 0)), 1 - m)
 
-# %% ../../nbs/guide/06_sixth_paper.ipynb #e6d85a16
+# %% ../../nbs/guide/06_sixth_paper.ipynb #5f46d882
 def madaboost(oracle,            # `best(y, w)` and `outputs(h)`
               y:np.ndarray,      # labels in {-1, +1}
               n_rounds:int,      # most rounds
@@ -38,7 +38,7 @@ def madaboost(oracle,            # `best(y, w)` and `outputs(h)`
             rows.append(dict(round=t+1, error=float(w0 @ (y*F <= 0)), weighted_error=error, edge=1-2*error, alpha=alpha, loss=float(w0 @ mada_loss(y*F))))
             if error <= TINY: break
     except INTERRUPTS as e: warn_interrupted(len(rows), e)
-    return Boosted(hypotheses, np.array(alphas), rows, w, F)
+    return Boosted(hypotheses[:len(rows)], np.array(alphas[:len(rows)]), rows, w, F)
 
 # %% ../../nbs/guide/06_sixth_paper.ipynb #7761e862
 class MadaBoostClassifier(AdaBoostClassifier):

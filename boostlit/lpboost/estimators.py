@@ -7,9 +7,11 @@ __all__ = ['ITEM', 'StumpFamily', 'kernel_columns', 'kernel_width', 'find_items'
            'LPBoostClassifier', 'OneClassLPBoost', 'OneAndHalfClassLPBoost', 'planted_graphs', 'plot_terms',
            'plot_patterns']
 
-# %% ../../nbs/lpboost/06_estimators.ipynb #c3248540
+# %% ../../nbs/lpboost/06_estimators.ipynb #f096d54f
 import pyarrow
 import numpy as np, warnings
+from collections.abc import Iterator
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin, OutlierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 from ..core.conventions import BoostingClassifierMixin, encode_labels, normalise_weights, history_table, progress_bar, tabular_input
@@ -243,25 +245,25 @@ class _LPBoostBase(BaseEstimator):
         if self.language_ in ("subgraphs", "learner"): return X, y, w, np.arange(len(y))
         return merge_rows(X, y, w)
 
-# %% ../../nbs/lpboost/06_estimators.ipynb #7c7d7900
+# %% ../../nbs/lpboost/06_estimators.ipynb #f4172520
 class LPBoostClassifier(BoostingClassifierMixin, ClassifierMixin, _LPBoostBase):
     "Totally corrective boosting by a linear program over stumps, itemsets, subgraphs or any base learner."
-    def __init__(self, oracle="stumps",          # "stumps", "itemsets", "subgraphs", or a scikit-learn classifier with sample_weight
+    def __init__(self, oracle:"str|BaseEstimator"="stumps", # "stumps", "itemsets", "subgraphs", or a scikit-learn classifier with sample_weight
                  nu:float=.1,                    # fraction of the examples that may miss the margin
                  max_length:int=3,               # most items or edges of a pattern
                  gap:float=1e-6,                 # stop when the bounds on the optimum are this close
                  max_rounds:int=1000,            # most questions to the oracle
                  columns_per_round:int=10,       # most patterns added a round
-                 node_budget=None,               # most patterns visited a round; None for no limit
+                 node_budget:int|None=None,      # most patterns visited a round; None for no limit
                  stabilise:float=0.,             # in [0, 1): ask nearer to the best weights so far
-                 max_bins=256,                   # most codes a numeric column (stumps); None for every value
-                 nominal_features=None,          # indices, names or mask of nominal columns
-                 random_state=None,              # seed for base learners that use chance
+                 max_bins:int|None=256,          # most codes a numeric column (stumps); None for every value
+                 nominal_features:"ArrayLike|None"=None, # indices, names or mask of nominal columns
+                 random_state:int|np.random.RandomState|None=None, # seed for base learners that use chance
                  verbose:bool=False):            # progress bar?
         self.oracle, self.nu, self.max_length, self.gap, self.max_rounds, self.columns_per_round = oracle, nu, max_length, gap, max_rounds, columns_per_round
         self.node_budget, self.stabilise, self.max_bins, self.nominal_features, self.random_state, self.verbose = node_budget, stabilise, max_bins, nominal_features, random_state, verbose
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X:"ArrayLike", y:"ArrayLike", sample_weight:"ArrayLike|None"=None)->"LPBoostClassifier":
         "Solve the program; one against the rest for more than two classes."
         from boostlit.lpboost.linear_program import check_nu
         check_nu(self.nu); self._check()
@@ -274,12 +276,12 @@ class LPBoostClassifier(BoostingClassifierMixin, ClassifierMixin, _LPBoostBase):
         self.history_ = history_table(rows)
         return self
 
-    def decision_function(self, X):
+    def decision_function(self, X:"ArrayLike")->np.ndarray:
         "Score of each input: (n,) for two classes, in [-1, 1]; (n, K) for more."
         check_is_fitted(self); X = self._read(X); F = [_score(self, m, X) for m in self.models_]
         return F[0] if len(F) == 1 else np.column_stack(F)
 
-    def staged_decision_function(self, X):
+    def staged_decision_function(self, X:"ArrayLike")->"Iterator[np.ndarray]":
         "Scores after every round; classes that needed fewer rounds keep their last score."
         check_is_fitted(self); X = self._read(X); runs = [list(_staged(self, m, X)) for m in self.models_]
         for r in range(max(map(len, runs))):
@@ -287,12 +289,12 @@ class LPBoostClassifier(BoostingClassifierMixin, ClassifierMixin, _LPBoostBase):
             yield F[0] if len(F) == 1 else np.column_stack(F)
 
     @property
-    def terms_(self):
+    def terms_(self)->"pyarrow.Table":
         "Patterns in words with their weights, one row a pattern."
         check_is_fitted(self); return model_terms(self, self.models_, self.classes_[1:] if len(self.models_) == 1 else self.classes_)
 
     @property
-    def rho_(self): check_is_fitted(self); return np.array([m["rho"][0] for m in self.models_])
+    def rho_(self)->np.ndarray: check_is_fitted(self); return np.array([m["rho"][0] for m in self.models_])
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -300,27 +302,27 @@ class LPBoostClassifier(BoostingClassifierMixin, ClassifierMixin, _LPBoostBase):
         tags.input_tags.sparse = isinstance(self.oracle, str) and self.oracle == "itemsets"
         return tags
 
-# %% ../../nbs/lpboost/06_estimators.ipynb #f91e9631
+# %% ../../nbs/lpboost/06_estimators.ipynb #9275720a
 class OneClassLPBoost(OutlierMixin, _LPBoostBase):
     "One-class boosting: describe the training inputs by patterns present in nearly all of them."
     _languages = ("kernels", "itemsets", "subgraphs")
-    def __init__(self, oracle="kernels",         # "kernels" around training points, "itemsets" or "subgraphs"
+    def __init__(self, oracle:"str|BaseEstimator"="kernels", # "kernels" around training points, "itemsets" or "subgraphs"
                  nu:float=.1,                    # largest fraction of the training inputs that may be rejected
                  max_length:int=1,               # most items or edges; longer patterns are dominated by their parts
-                 gamma="scale",                  # kernel width: exp(-gamma |x-c|^2); "scale" for 1/(d var)
+                 gamma:float|str="scale",        # kernel width: exp(-gamma |x-c|^2); "scale" for 1/(d var)
                  max_centres:int=300,            # most kernel centres, drawn from the training rows
                  gap:float=1e-6,                 # stop when the bounds on the optimum are this close
                  max_rounds:int=1000,            # most questions to the oracle
                  columns_per_round:int=10,       # most patterns added a round
-                 node_budget=None,               # most patterns visited a round; None for no limit
+                 node_budget:int|None=None,      # most patterns visited a round; None for no limit
                  stabilise:float=0.,             # in [0, 1): ask nearer to the best weights so far
-                 nominal_features=None,          # indices, names or mask of nominal columns (itemsets)
-                 random_state=None,              # seed for the draw of centres
+                 nominal_features:"ArrayLike|None"=None, # indices, names or mask of nominal columns (itemsets)
+                 random_state:int|np.random.RandomState|None=None, # seed for the draw of centres
                  verbose:bool=False):            # progress bar?
         self.oracle, self.nu, self.max_length, self.gamma, self.max_centres, self.gap, self.max_rounds = oracle, nu, max_length, gamma, max_centres, gap, max_rounds
         self.columns_per_round, self.node_budget, self.stabilise, self.nominal_features, self.random_state, self.verbose = columns_per_round, node_budget, stabilise, nominal_features, random_state, verbose
 
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X:"ArrayLike", y:"ArrayLike|None"=None, sample_weight:"ArrayLike|None"=None)->"OneClassLPBoost":
         "Solve the one-class program; `y` is ignored."
         from boostlit.lpboost.linear_program import check_nu
         check_nu(self.nu); self._check(); X = self._read(X, reset=True)
@@ -331,29 +333,29 @@ class OneClassLPBoost(OutlierMixin, _LPBoostBase):
         self.models_, self.offset_, self.history_ = [model], float(model["rho"][0]) - 1e-9, history_table(history)
         return self
 
-    def score_samples(self, X):
+    def score_samples(self, X:"ArrayLike")->np.ndarray:
         "How normal each input is, in [0, 1]."
         check_is_fitted(self); return _score(self, self.models_[0], self._read(X))
 
-    def decision_function(self, X):
+    def decision_function(self, X:"ArrayLike")->np.ndarray:
         "Score minus offset: negative for outliers."
         return self.score_samples(X) - self.offset_
 
-    def predict(self, X):
+    def predict(self, X:"ArrayLike")->np.ndarray:
         "+1 for inliers, -1 for outliers."
         return np.where(self.decision_function(X) >= 0, 1, -1)
 
-    def staged_decision_function(self, X):
+    def staged_decision_function(self, X:"ArrayLike")->"Iterator[np.ndarray]":
         "Scores after every round, minus the final offset."
         check_is_fitted(self)
         for f in _staged(self, self.models_[0], self._read(X)): yield f - self.offset_
 
-    def staged_predict(self, X):
+    def staged_predict(self, X:"ArrayLike")->"Iterator[np.ndarray]":
         "+1 and -1 after every round, by the final offset."
         for f in self.staged_decision_function(X): yield np.where(f >= 0, 1, -1)
 
     @property
-    def terms_(self):
+    def terms_(self)->"pyarrow.Table":
         "Patterns in words with their weights."
         check_is_fitted(self); return model_terms(self, self.models_, ["inlier"])
 
@@ -366,28 +368,28 @@ def _place_centres(est, X, rows, w):
     if len(rows) > est.max_centres: rows = rows[np.sort(check_random_state(est.random_state).choice(len(rows), est.max_centres, replace=False))]
     est.centre_rows_, est.centres_, est.gamma_ = rows, X[rows], kernel_width(X, est.gamma, w)
 
-# %% ../../nbs/lpboost/06_estimators.ipynb #05eedbb1
+# %% ../../nbs/lpboost/06_estimators.ipynb #ce75db79
 class OneAndHalfClassLPBoost(BoostingClassifierMixin, ClassifierMixin, _LPBoostBase):
     "The 1.5-class program: describe the positive class by patterns, with the negatives deciding which are worth having."
     _languages = ("kernels", "itemsets", "subgraphs")
-    def __init__(self, oracle="kernels",         # "kernels" around positive training points, "itemsets" or "subgraphs"
+    def __init__(self, oracle:"str|BaseEstimator"="kernels", # "kernels" around positive training points, "itemsets" or "subgraphs"
                  nu:float=.1,                    # fraction of each class that may miss its margin
                  max_length:int=3,               # most items or edges of a pattern
-                 pos_label=None,                 # the class to describe; None for the last one. With a given label a sample without negatives is one-class boosting
-                 gamma="scale",                  # kernel width: exp(-gamma |x-c|^2); "scale" for 1/(d var)
+                 pos_label:"str|int|bool|None"=None, # the class to describe; None for the last one. With a given label a sample without negatives is one-class boosting
+                 gamma:float|str="scale",        # kernel width: exp(-gamma |x-c|^2); "scale" for 1/(d var)
                  max_centres:int=300,            # most kernel centres, drawn from the positive rows
                  gap:float=1e-6,                 # stop when the bounds on the optimum are this close
                  max_rounds:int=1000,            # most questions to the oracle
                  columns_per_round:int=10,       # most patterns added a round
-                 node_budget=None,               # most patterns visited a round; None for no limit
+                 node_budget:int|None=None,      # most patterns visited a round; None for no limit
                  stabilise:float=0.,             # in [0, 1): ask nearer to the best weights so far
-                 nominal_features=None,          # indices, names or mask of nominal columns (itemsets)
-                 random_state=None,              # seed for the draw of centres
+                 nominal_features:"ArrayLike|None"=None, # indices, names or mask of nominal columns (itemsets)
+                 random_state:int|np.random.RandomState|None=None, # seed for the draw of centres
                  verbose:bool=False):            # progress bar?
         self.oracle, self.nu, self.max_length, self.pos_label, self.gamma, self.max_centres, self.gap, self.max_rounds = oracle, nu, max_length, pos_label, gamma, max_centres, gap, max_rounds
         self.columns_per_round, self.node_budget, self.stabilise, self.nominal_features, self.random_state, self.verbose = columns_per_round, node_budget, stabilise, nominal_features, random_state, verbose
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X:"ArrayLike", y:"ArrayLike", sample_weight:"ArrayLike|None"=None)->"OneAndHalfClassLPBoost":
         "Solve the 1.5-class program."
         from boostlit.lpboost.linear_program import check_nu
         check_nu(self.nu); self._check(); X, y = self._read(X, y, reset=True); s = self._signs(y)
@@ -413,20 +415,20 @@ class OneAndHalfClassLPBoost(BoostingClassifierMixin, ClassifierMixin, _LPBoostB
             self.classes_ = np.array([others[0] if len(others) else pos, pos]); return np.where(np.asarray(y) == pos, 1., -1.)
         return np.where(np.asarray(y) == pos, 1., -1.)
 
-    def decision_function(self, X):
+    def decision_function(self, X:"ArrayLike")->np.ndarray:
         "Score minus the middle of the margin: positive for the described class."
         check_is_fitted(self); return _score(self, self.models_[0], self._read(X)) - self.offset_
 
-    def staged_decision_function(self, X):
+    def staged_decision_function(self, X:"ArrayLike")->"Iterator[np.ndarray]":
         "Scores after every round, minus the final threshold."
         check_is_fitted(self)
         for f in _staged(self, self.models_[0], self._read(X)): yield f - self.offset_
 
     @property
-    def rho_(self): check_is_fitted(self); return self.models_[0]["rho"]
+    def rho_(self)->tuple: check_is_fitted(self); return self.models_[0]["rho"]
 
     @property
-    def terms_(self):
+    def terms_(self)->"pyarrow.Table":
         "Patterns in words with their weights."
         check_is_fitted(self); return model_terms(self, self.models_, self.classes_[1:])
 

@@ -6,9 +6,11 @@
 __all__ = ['check_pairs', 'check_settings', 'fit_pairs', 'score_pairs', 'PairwiseBoostClassifier', 'best_cut', 'pair_terms',
            'plot_directions']
 
-# %% ../../nbs/pairwise/06_estimator.ipynb #a479b2c0
+# %% ../../nbs/pairwise/06_estimator.ipynb #37300088
+from collections.abc import Iterator
 import pyarrow
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import validate_data, check_is_fitted
 from ..core.boosting import gentleboost
@@ -68,7 +70,7 @@ def score_pairs(est, X, staged=False):
     if not staged: return first+rest
     return np.concatenate([first[None], first+rest]) if len(est.difference_) else rest
 
-# %% ../../nbs/pairwise/06_estimator.ipynb #cc590907
+# %% ../../nbs/pairwise/06_estimator.ipynb #986e338a
 class PairwiseBoostClassifier(BoostingClassifierMixin, ClassifierMixin, BaseEstimator):
     "Gentle AdaBoost of pairwise stumps: do two samples belong to the same class?"
     def __init__(self,
@@ -82,7 +84,7 @@ class PairwiseBoostClassifier(BoostingClassifierMixin, ClassifierMixin, BaseEsti
         self.projection, self.n_estimators, self.learning_rate = projection, n_estimators, learning_rate
         self.symmetric, self.ridge, self.verbose = symmetric, ridge, verbose
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X:"ArrayLike", y:"ArrayLike", sample_weight:"ArrayLike|None"=None)->"PairwiseBoostClassifier":
         "Fit to pairs (n, 2, d); the larger of the two labels means 'same class'."
         check_settings(self)
         X, y = check_pairs(self, X, y, reset=True)
@@ -95,28 +97,28 @@ class PairwiseBoostClassifier(BoostingClassifierMixin, ClassifierMixin, BaseEsti
         self.threshold_ = 0.
         return self
 
-    def pair_score(self, X):
+    def pair_score(self, X:"ArrayLike")->np.ndarray:
         "Similarity of the two samples of each pair: half the log-odds of 'same', before the threshold."
         check_is_fitted(self)
         return score_pairs(self, check_pairs(self, X))
 
-    def decision_function(self, X):
+    def decision_function(self, X:"ArrayLike")->np.ndarray:
         "Similarity minus the threshold: positive for 'same class'."
         return self.pair_score(X)-self.threshold_
 
-    def staged_decision_function(self, X):
+    def staged_decision_function(self, X:"ArrayLike")->"Iterator[np.ndarray]":
         "Decision values after every round."
         check_is_fitted(self)
         yield from score_pairs(self, check_pairs(self, X), staged=True)-self.threshold_
 
-    def calibrate_threshold(self, X, y, strategy="accuracy", min_rate=None):
+    def calibrate_threshold(self, X:"ArrayLike", y:"ArrayLike", strategy:str="accuracy", min_rate:float|None=None)->"PairwiseBoostClassifier":
         "Set `threshold_` from labelled pairs that were not used to fit; see `best_cut`."
         X, y = check_pairs(self, X, y)
         self.threshold_ = best_cut(self.pair_score(X), np.asarray(y) == self.classes_[1], strategy, min_rate)
         return self
 
     @property
-    def terms_(self): return pair_terms(self)
+    def terms_(self)->"pyarrow.Table": return pair_terms(self)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

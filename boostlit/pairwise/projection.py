@@ -5,9 +5,10 @@
 # %% auto #0
 __all__ = ['weighted_scatter', 'fisher_direction', 'whitening_axes', 'discriminant_axes', 'WeightedLDA']
 
-# %% ../../nbs/pairwise/02_projection.ipynb #422a6fdf
+# %% ../../nbs/pairwise/02_projection.ipynb #96b71e2b
 import warnings
 import numpy as np
+from numpy.typing import ArrayLike
 from numba import njit
 from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
 from sklearn.utils.validation import validate_data, check_is_fitted
@@ -90,16 +91,16 @@ def discriminant_axes(X, codes, w, tol=1e-4):
     rank = int((s > tol*s.max(initial=0.)).sum()) if s.max(initial=0.) > 1e-9 else 0
     return W, means, mean, V@Rt[:max(rank, 1)].T, s[:max(rank, 1)]*(rank > 0)
 
-# %% ../../nbs/pairwise/02_projection.ipynb #98337ede
+# %% ../../nbs/pairwise/02_projection.ipynb #ef4cbfcc
 class WeightedLDA(TransformerMixin, ClassifierMixin, BaseEstimator):
     "Linear discriminant analysis with sample weights: a weight of k does what k copies of the row would do."
     def __init__(self,
                  n_components:int=None, # axes kept by `transform`; at most classes - 1
-                 priors=None,           # class probabilities; weighted shares by default
+                 priors:"ArrayLike|None"=None, # class probabilities; weighted shares by default
                  tol:float=1e-4,        # relative size below which a direction has no spread
                 ): self.n_components, self.priors, self.tol = n_components, priors, tol
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X:"ArrayLike", y:"ArrayLike", sample_weight:"ArrayLike|None"=None)->"WeightedLDA":
         "Fit axes and Gaussian classifier to weighted samples."
         X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
         self.classes_, codes = encode_labels(y)
@@ -108,25 +109,25 @@ class WeightedLDA(TransformerMixin, ClassifierMixin, BaseEstimator):
         _fit_lda(self, X, codes, w)
         return self
 
-    def transform(self, X):
+    def transform(self, X:"ArrayLike")->np.ndarray:
         "Coordinates along the discriminant axes."
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
         return (X-self.xbar_)@self.scalings_[:, :self._max_components]
 
-    def decision_function(self, X):
+    def decision_function(self, X:"ArrayLike")->np.ndarray:
         "Log-posterior up to a constant, one column a class; the log-odds of the second class for two."
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
         s = X@self.coef_.T+self.intercept_
         return s.ravel() if len(self.classes_) == 2 else s
 
-    def predict(self, X):
+    def predict(self, X:"ArrayLike")->np.ndarray:
         "The most probable class."
         s = self.decision_function(X)
         return self.classes_[(s > 0).astype(int) if s.ndim == 1 else s.argmax(1)]
 
-    def predict_proba(self, X):
+    def predict_proba(self, X:"ArrayLike")->np.ndarray:
         "Probabilities of the classes."
         s = self.decision_function(X)
         if s.ndim == 1: s = np.c_[-s/2, s/2]
