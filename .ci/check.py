@@ -40,7 +40,7 @@ def pytests():
     "pytest on the installed package, away from the source tree."
     with tempfile.TemporaryDirectory() as tmp:
         report = Path(tmp)/"report.xml"
-        run = subprocess.run([sys.executable, "-P", "-m", "pytest", str(ROOT/"tests"), "--rootdir", str(ROOT), "-c", str(ROOT/"pyproject.toml"),
+        run = subprocess.run([sys.executable, "-m", "pytest", str(ROOT/"tests"), "--rootdir", str(ROOT), "-c", str(ROOT/"pyproject.toml"),
                               f"--junitxml={report}", "-p", "no:cacheprovider", "--durations=8", "-n", "2", "--dist", "loadfile"], cwd=tmp)
         suite = ET.parse(report).getroot().find("testsuite").attrib if report.exists() else dict(tests=1, failures=1, errors=0, skipped=0)
     bad = int(suite["failures"]) + int(suite["errors"])
