@@ -177,17 +177,43 @@ def test_one_and_half_without_negatives_is_one_class():
     assert (b.predict(X) < 0).mean() <= .2 and np.allclose(b.decision_function(X), b.score_samples(X)-b.offset_)
 
 
-def test_interrupt_keeps_the_model():
+@pytest.mark.parametrize("disguised", [False, True])
+def test_interrupt_keeps_the_model(disguised):
+    "A Ctrl-C, also one that met the door of a compiled kernel and comes out as a SystemError."
     class Interrupting(ColumnOracle):
         asked = 0
         def best_k(self, *args, **kw):
             self.asked += 1
+            if self.asked == 4 and disguised: raise SystemError("returned a result with an exception set") from KeyboardInterrupt()
             if self.asked == 4: raise KeyboardInterrupt
             return super().best_k(*args, **kw)
     rng = np.random.default_rng(0)
     H, y = rng.choice([-1., 1.], (50, 40)), rng.choice([-1., 1.], 50)
     with pytest.warns(RuntimeWarning, match="interrupted"): r = column_generation(Interrupting(H), y, .3, columns_per_round=1)
     assert len(r.alpha) == len(r.hypotheses) and abs(r.alpha.sum()-1) < 1e-9
+
+
+def test_a_real_system_error_is_not_swallowed():
+    class Broken(ColumnOracle):
+        def best_k(self, *args, **kw): raise SystemError("a real one")
+    with pytest.raises(SystemError, match="a real one"): column_generation(Broken(np.eye(4)), np.array([1., -1, 1, -1]), .5)
+
+
+def test_examples_come_and_go():
+    "With few examples at the start and a short leash the warm master still has the value of the full program, round by round."
+    from boostlit.lpboost.column_generation import HighsMaster, LinprogMaster, MasterRace
+    rng = np.random.default_rng(3)
+    H, y = rng.choice([-1., 1.], (600, 60)), rng.choice([-1., 1.], 600)
+    H[:, :20] *= np.where(rng.random((600, 20)) < .6, y[:, None]*H[:, :20], 1.)
+    masters, moves = [], []
+    class Watched(HighsMaster):
+        def enter(self, examples): moves.append(len(examples)); super().enter(examples)
+        def leave(self, *args):
+            before = (self.place >= 0).sum(); super().leave(*args); moves.append(int((self.place >= 0).sum()-before))
+    def build(y, caps, program):
+        masters.append(MasterRace([Watched(y, caps, program, start=40, far=.02), LinprogMaster(y, caps, program)])); return masters[-1]
+    r = column_generation(ColumnOracle(H), y, .2, columns_per_round=5, gap=1e-9, master=build)             # the race raises if values differ
+    assert r.converged and min(moves) < 0 and sum(m > 0 for m in moves) > 1
 
 
 def test_counts_that_do_not_depend_on_the_clock():

@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['ITEM', 'StumpFamily', 'kernel_columns', 'kernel_width', 'find_items', 'item_matrix', 'merge_rows', 'model_terms',
-           'LPBoostClassifier', 'OneClassLPBoost', 'OneAndHalfClassLPBoost', 'planted_graphs', 'plot_terms',
-           'plot_patterns']
+           'LPBoostClassifier', 'OneClassLPBoost', 'described_class', 'OneAndHalfClassLPBoost', 'planted_graphs',
+           'plot_terms', 'plot_patterns']
 
 # %% ../../nbs/lpboost/06_estimators.ipynb #f096d54f
 import pyarrow
@@ -245,8 +245,31 @@ class _LPBoostBase(BaseEstimator):
         if self.language_ in ("subgraphs", "learner"): return X, y, w, np.arange(len(y))
         return merge_rows(X, y, w)
 
-# %% ../../nbs/lpboost/06_estimators.ipynb #f4172520
-class LPBoostClassifier(BoostingClassifierMixin, ClassifierMixin, _LPBoostBase):
+# %% ../../nbs/lpboost/06_estimators.ipynb #8873b02a
+class _ScoresOfModels:
+    "Scores, stages and terms of a classifier that holds one program, or one a class."
+    def decision_function(self, X:"ArrayLike")->np.ndarray:
+        "Score of each input: (n,) for two classes, in [-1, 1]; (n, K) for more."
+        check_is_fitted(self); X = self._read(X); F = [_score(self, m, X) for m in self.models_]
+        return F[0] if len(F) == 1 else np.column_stack(F)
+
+    def staged_decision_function(self, X:"ArrayLike")->"Iterator[np.ndarray]":
+        "Scores after every round; classes that needed fewer rounds keep their last score."
+        check_is_fitted(self); X = self._read(X); runs = [list(_staged(self, m, X)) for m in self.models_]
+        for r in range(max(map(len, runs))):
+            F = [s[min(r, len(s)-1)] for s in runs]
+            yield F[0] if len(F) == 1 else np.column_stack(F)
+
+    @property
+    def terms_(self)->"pyarrow.Table":
+        "Patterns in words with their weights, one row a pattern."
+        check_is_fitted(self); return model_terms(self, self.models_, self.classes_[1:] if len(self.models_) == 1 else self.classes_)
+
+    @property
+    def rho_(self)->np.ndarray: check_is_fitted(self); return np.array([m["rho"][0] for m in self.models_])
+
+# %% ../../nbs/lpboost/06_estimators.ipynb #009ae9d2
+class LPBoostClassifier(_ScoresOfModels, BoostingClassifierMixin, ClassifierMixin, _LPBoostBase):
     "Totally corrective boosting by a linear program over stumps, itemsets, subgraphs or any base learner."
     def __init__(self, oracle:"str|BaseEstimator"="stumps", # "stumps", "itemsets", "subgraphs", or a scikit-learn classifier with sample_weight
                  nu:float=.1,                    # fraction of the examples that may miss the margin
@@ -276,35 +299,15 @@ class LPBoostClassifier(BoostingClassifierMixin, ClassifierMixin, _LPBoostBase):
         self.history_ = history_table(rows)
         return self
 
-    def decision_function(self, X:"ArrayLike")->np.ndarray:
-        "Score of each input: (n,) for two classes, in [-1, 1]; (n, K) for more."
-        check_is_fitted(self); X = self._read(X); F = [_score(self, m, X) for m in self.models_]
-        return F[0] if len(F) == 1 else np.column_stack(F)
-
-    def staged_decision_function(self, X:"ArrayLike")->"Iterator[np.ndarray]":
-        "Scores after every round; classes that needed fewer rounds keep their last score."
-        check_is_fitted(self); X = self._read(X); runs = [list(_staged(self, m, X)) for m in self.models_]
-        for r in range(max(map(len, runs))):
-            F = [s[min(r, len(s)-1)] for s in runs]
-            yield F[0] if len(F) == 1 else np.column_stack(F)
-
-    @property
-    def terms_(self)->"pyarrow.Table":
-        "Patterns in words with their weights, one row a pattern."
-        check_is_fitted(self); return model_terms(self, self.models_, self.classes_[1:] if len(self.models_) == 1 else self.classes_)
-
-    @property
-    def rho_(self)->np.ndarray: check_is_fitted(self); return np.array([m["rho"][0] for m in self.models_])
-
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self.oracle in ("stumps", "itemsets") if isinstance(self.oracle, str) else False
         tags.input_tags.sparse = isinstance(self.oracle, str) and self.oracle == "itemsets"
         return tags
 
-# %% ../../nbs/lpboost/06_estimators.ipynb #9275720a
-class OneClassLPBoost(OutlierMixin, _LPBoostBase):
-    "One-class boosting: describe the training inputs by patterns present in nearly all of them."
+# %% ../../nbs/lpboost/06_estimators.ipynb #15a85ebb
+class _Describer(_LPBoostBase):
+    "What one class and one and a half have in common: the languages, the parameters, and a threshold below the score."
     _languages = ("kernels", "itemsets", "subgraphs")
     def __init__(self, oracle:"str|BaseEstimator"="kernels", # "kernels" around training points, "itemsets" or "subgraphs"
                  nu:float=.1,                    # largest fraction of the training inputs that may be rejected
@@ -322,6 +325,14 @@ class OneClassLPBoost(OutlierMixin, _LPBoostBase):
         self.oracle, self.nu, self.max_length, self.gamma, self.max_centres, self.gap, self.max_rounds = oracle, nu, max_length, gamma, max_centres, gap, max_rounds
         self.columns_per_round, self.node_budget, self.stabilise, self.nominal_features, self.random_state, self.verbose = columns_per_round, node_budget, stabilise, nominal_features, random_state, verbose
 
+    def staged_decision_function(self, X:"ArrayLike")->"Iterator[np.ndarray]":
+        "Scores after every round, minus the final threshold."
+        check_is_fitted(self)
+        for f in _staged(self, self.models_[0], self._read(X)): yield f - self.offset_
+
+# %% ../../nbs/lpboost/06_estimators.ipynb #37d2ad78
+class OneClassLPBoost(OutlierMixin, _Describer):
+    "One-class boosting: describe the training inputs by patterns present in nearly all of them."
     def fit(self, X:"ArrayLike", y:"ArrayLike|None"=None, sample_weight:"ArrayLike|None"=None)->"OneClassLPBoost":
         "Solve the one-class program; `y` is ignored."
         from boostlit.lpboost.linear_program import check_nu
@@ -345,11 +356,6 @@ class OneClassLPBoost(OutlierMixin, _LPBoostBase):
         "+1 for inliers, -1 for outliers."
         return np.where(self.decision_function(X) >= 0, 1, -1)
 
-    def staged_decision_function(self, X:"ArrayLike")->"Iterator[np.ndarray]":
-        "Scores after every round, minus the final offset."
-        check_is_fitted(self)
-        for f in _staged(self, self.models_[0], self._read(X)): yield f - self.offset_
-
     def staged_predict(self, X:"ArrayLike")->"Iterator[np.ndarray]":
         "+1 and -1 after every round, by the final offset."
         for f in self.staged_decision_function(X): yield np.where(f >= 0, 1, -1)
@@ -368,31 +374,39 @@ def _place_centres(est, X, rows, w):
     if len(rows) > est.max_centres: rows = rows[np.sort(check_random_state(est.random_state).choice(len(rows), est.max_centres, replace=False))]
     est.centre_rows_, est.centres_, est.gamma_ = rows, X[rows], kernel_width(X, est.gamma, w)
 
-# %% ../../nbs/lpboost/06_estimators.ipynb #ce75db79
-class OneAndHalfClassLPBoost(BoostingClassifierMixin, ClassifierMixin, _LPBoostBase):
+# %% ../../nbs/lpboost/06_estimators.ipynb #ce4db5ee
+def described_class(y:np.ndarray,   # labels
+                    pos_label=None, # the class to describe; None for the last of two
+                   )->tuple:        # (classes, the described one last; labels as +1 for it and -1)
+    "Which class is to be described, as signs."
+    from sklearn.utils.multiclass import check_classification_targets
+    check_classification_targets(y); classes = np.unique(y)
+    if pos_label is None:
+        classes = encode_labels(y)[0]
+        if len(classes) > 2: raise ValueError(f"Only binary classification is supported. OneAndHalfClassLPBoost describes one class against one other, got {len(classes)} classes; name one with pos_label and relabel the rest")
+        return classes, np.where(np.asarray(y) == classes[-1], 1., -1.)
+    others = classes[classes != pos_label]
+    if not (classes == pos_label).any(): raise ValueError(f"pos_label {pos_label!r} does not occur among the labels")
+    if len(others) > 1: raise ValueError(f"pos_label needs one other class, got {len(others)}")
+    return np.array([others[0] if len(others) else pos_label, pos_label]), np.where(np.asarray(y) == pos_label, 1., -1.)
+
+# %% ../../nbs/lpboost/06_estimators.ipynb #fcc57f76
+class OneAndHalfClassLPBoost(BoostingClassifierMixin, ClassifierMixin, _Describer):
     "The 1.5-class program: describe the positive class by patterns, with the negatives deciding which are worth having."
-    _languages = ("kernels", "itemsets", "subgraphs")
     def __init__(self, oracle:"str|BaseEstimator"="kernels", # "kernels" around positive training points, "itemsets" or "subgraphs"
-                 nu:float=.1,                    # fraction of each class that may miss its margin
-                 max_length:int=3,               # most items or edges of a pattern
+                 nu:float=.1, max_length:int=3,  # fraction of each class that may miss its margin; most items or edges of a pattern
                  pos_label:"str|int|bool|None"=None, # the class to describe; None for the last one. With a given label a sample without negatives is one-class boosting
-                 gamma:float|str="scale",        # kernel width: exp(-gamma |x-c|^2); "scale" for 1/(d var)
-                 max_centres:int=300,            # most kernel centres, drawn from the positive rows
-                 gap:float=1e-6,                 # stop when the bounds on the optimum are this close
-                 max_rounds:int=1000,            # most questions to the oracle
-                 columns_per_round:int=10,       # most patterns added a round
-                 node_budget:int|None=None,      # most patterns visited a round; None for no limit
-                 stabilise:float=0.,             # in [0, 1): ask nearer to the best weights so far
-                 nominal_features:"ArrayLike|None"=None, # indices, names or mask of nominal columns (itemsets)
-                 random_state:int|np.random.RandomState|None=None, # seed for the draw of centres
-                 verbose:bool=False):            # progress bar?
-        self.oracle, self.nu, self.max_length, self.pos_label, self.gamma, self.max_centres, self.gap, self.max_rounds = oracle, nu, max_length, pos_label, gamma, max_centres, gap, max_rounds
-        self.columns_per_round, self.node_budget, self.stabilise, self.nominal_features, self.random_state, self.verbose = columns_per_round, node_budget, stabilise, nominal_features, random_state, verbose
+                 gamma:float|str="scale", max_centres:int=300, # from here on as in `OneClassLPBoost`
+                 gap:float=1e-6, max_rounds:int=1000, columns_per_round:int=10, node_budget:int|None=None, stabilise:float=0., # the program
+                 nominal_features:"ArrayLike|None"=None, random_state:int|np.random.RandomState|None=None, verbose:bool=False): # input, seed, progress bar
+        super().__init__(oracle, nu, max_length, gamma, max_centres, gap, max_rounds, columns_per_round, node_budget, stabilise, nominal_features, random_state, verbose)
+        self.pos_label = pos_label
 
     def fit(self, X:"ArrayLike", y:"ArrayLike", sample_weight:"ArrayLike|None"=None)->"OneAndHalfClassLPBoost":
         "Solve the 1.5-class program."
         from boostlit.lpboost.linear_program import check_nu
-        check_nu(self.nu); self._check(); X, y = self._read(X, y, reset=True); s = self._signs(y)
+        check_nu(self.nu); self._check(); X, y = self._read(X, y, reset=True)
+        self.classes_, s = described_class(y, self.pos_label)
         w = normalise_weights(sample_weight, len(s))
         if self.language_ == "kernels": _place_centres(self, X, np.flatnonzero(s > 0), w)
         rows, sm, wm, _ = self._merge(X, s, w)
@@ -401,28 +415,9 @@ class OneAndHalfClassLPBoost(BoostingClassifierMixin, ClassifierMixin, _LPBoostB
         self.models_, self.history_ = [model], history_table(history)
         return self
 
-    def _signs(self, y):
-        "Labels as +1 (the class to describe) and -1; sets `classes_`, the described class last."
-        from sklearn.utils.multiclass import check_classification_targets
-        check_classification_targets(y); classes = np.unique(y)
-        if self.pos_label is None:
-            self.classes_ = encode_labels(y)[0]; pos = self.classes_[-1]
-            if len(self.classes_) > 2: raise ValueError(f"Only binary classification is supported. OneAndHalfClassLPBoost describes one class against one other, got {len(classes)} classes; name one with pos_label and relabel the rest")
-        else:
-            pos, others = self.pos_label, classes[classes != self.pos_label]
-            if not (classes == pos).any(): raise ValueError(f"pos_label {pos!r} does not occur among the labels")
-            if len(others) > 1: raise ValueError(f"pos_label needs one other class, got {len(others)}")
-            self.classes_ = np.array([others[0] if len(others) else pos, pos]); return np.where(np.asarray(y) == pos, 1., -1.)
-        return np.where(np.asarray(y) == pos, 1., -1.)
-
     def decision_function(self, X:"ArrayLike")->np.ndarray:
         "Score minus the middle of the margin: positive for the described class."
         check_is_fitted(self); return _score(self, self.models_[0], self._read(X)) - self.offset_
-
-    def staged_decision_function(self, X:"ArrayLike")->"Iterator[np.ndarray]":
-        "Scores after every round, minus the final threshold."
-        check_is_fitted(self)
-        for f in _staged(self, self.models_[0], self._read(X)): yield f - self.offset_
 
     @property
     def rho_(self)->tuple: check_is_fitted(self); return self.models_[0]["rho"]
