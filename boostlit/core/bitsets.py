@@ -77,7 +77,7 @@ def read_transactions(transactions, # 0/1 matrix, sparse matrix, Arrow list colu
     if n_items is not None and a.shape[1] != n_items: raise ValueError(f"expected {n_items} items (columns), got {a.shape[1]}")
     return _dense_rows(a)
 
-# %% ../../nbs/core/11_bitsets.ipynb #f6b2f117
+# %% ../../nbs/core/11_bitsets.ipynb #f99b8611
 @njit(cache=True)
 def _set_bits(pointers, items, by_item, bits):
     for r in range(len(pointers) - 1):
@@ -85,11 +85,20 @@ def _set_bits(pointers, items, by_item, bits):
             i, j = (items[a], r) if by_item else (r, items[a])
             bits[i, j >> 6] |= np.uint64(1) << np.uint64(j & 63)
 
+@njit(cache=True)
+def _pack_columns(a):
+    n, d = a.shape
+    out, word = np.zeros((d, (n + 63) >> 6), np.uint64), np.empty(d, np.uint64)
+    for w in range(out.shape[1]):
+        word[:] = 0
+        for b in range(min(64, n - 64*w)):
+            row, shift = a[64*w + b], np.uint64(b)
+            for c in range(d): word[c] |= np.uint64(row[c]) << shift
+        out[:, w] = word
+    return out
+
 def _pack(a): # boolean (n, d) -> uint64 (d, words of n bits)
-    p = np.packbits(a, axis=0, bitorder="little")
-    out = np.zeros((a.shape[1], -(-a.shape[0]//64)*8), np.uint8)
-    out[:, :p.shape[0]] = p.T
-    return out.view("<u8").astype(np.uint64, copy=False)
+    return _pack_columns(np.ascontiguousarray(a))
 
 # %% ../../nbs/core/11_bitsets.ipynb #1ddbe044
 def _bits(transactions, n_items, by_item):

@@ -109,25 +109,26 @@ def _squeeze(x, plan):
         x = (x ^ t) | (t >> np.uint64(1 << i))
     return x
 
-# %% ../../nbs/core/03_itemsets.ipynb #01d3c9cb
+# %% ../../nbs/core/03_itemsets.ipynb #1e5350f9
 @njit(cache=True, nogil=True)
-def _move(cols, names, T, Ta, W, V, L, lo, count, base):
+def _move(cols, names, ids, T, Ta, W, V, L, lo, count, base, old):
     "Compresses `count` columns listed from L[lo] onto the rows of the cover at T[Ta]; V words each, stored from `base`."
-    plan = np.empty(6, np.uint64)
+    plan, full, new = np.empty(6, np.uint64), 0, old + 64*W
     for o in range(base, base + count*V): cols[o] = 0
-    full = 0
     for w in range(W):
         m = T[Ta + w]
         if m == 0: continue
         _squeeze_plan(m, plan)
-        at, shift, bits = full >> 6, np.uint64(full & 63), popcount(m)
-        spill = (full & 63) + bits > 64
+        at, shift = full >> 6, np.uint64(full & 63)
+        spill = (full & 63) + popcount(m) > 64
         for q in range(count):
             x = _squeeze(cols[L[lo+q] + w] & m, plan)
             o = base + q*V + at
             cols[o] |= x << shift
             if spill: cols[o+1] |= x >> (np.uint64(64) - shift)
-        full += bits
+        while m:
+            ids[new + full] = ids[old + 64*w + lowest_bit(m)]; full += 1
+            m &= m - np.uint64(1)
     for q in range(count):
         names[(base + q*V) >> 1] = names[L[lo+q] >> 1]
         L[lo+q] = base + q*V
@@ -135,10 +136,17 @@ def _move(cols, names, T, Ta, W, V, L, lo, count, base):
         left = full - 64*w
         T[Ta + W + w] = ~np.uint64(0) if left >= 64 else (np.uint64(1) << np.uint64(max(left, 0))) - np.uint64(1)
 
-# %% ../../nbs/core/03_itemsets.ipynb #5201ca04
+# %% ../../nbs/core/03_itemsets.ipynb #4aa12a9d
+@njit(cache=True, nogil=True, inline="always")
+def _excluded(cols, T, Tb, W, L, Lc, lo, at, size):
+    "Whether an item of L[lo:at] holds all of the cover."
+    for a in range(lo, at):
+        if Lc[a] >= size and _inside(cols, L[a], T, Tb, W): return True
+    return False
+
 @njit(cache=True, nogil=True, inline="always")
 def _tail(cols, names, T, Tb, W, L, Lc, lo, hi, size, min_support, closing, P, level):
-    "Candidates of the child go to L[hi:]; items in its closure go to P[level]. Returns where the list ends."
+    "Counts the candidates L[lo:hi] in the cover; lists those that stay frequent from L[hi], and closes the set."
     e = hi
     for a in range(lo, hi):
         k = L[a]
@@ -149,24 +157,6 @@ def _tail(cols, names, T, Tb, W, L, Lc, lo, hi, size, min_support, closing, P, l
             L[e] = k; Lc[e] = c
             e += 1 if c >= min_support else 0
     return e
-
-@njit(cache=True, nogil=True, inline="always")
-def _admit(cols, T, Tb, W, L, Lc, lo, mid, here, e, size, min_support, leaf):
-    "Whether the closure avoids all exclusions; unless the child is a leaf, lists the exclusions still frequent in it from L[e]."
-    a = here - 1
-    while a >= mid and Lc[a] == size:
-        if _inside(cols, L[a], T, Tb, W): return False, e
-        a -= 1
-    if leaf:
-        for a in range(lo, mid):
-            if Lc[a] >= size and _inside(cols, L[a], T, Tb, W): return False, e
-        return True, e
-    for a in range(lo, here):
-        c = _count(cols, L[a], T, Tb, W)
-        if c == size: return False, e
-        L[e] = L[a]; Lc[e] = c
-        e += 1 if c >= min_support else 0
-    return True, e
 
 # %% ../../nbs/core/03_itemsets.ipynb #a877a78d
 @njit(cache=True, nogil=True)
@@ -194,39 +184,108 @@ def _classes(cols, first, K, T, Tb, W, counts, row, need, size, min_support):
             hope |= c >= need[k]*min_support - 1e-9
     return itself, hope
 
-# %% ../../nbs/core/03_itemsets.ipynb #4f9fe10e
+# %% ../../nbs/core/03_itemsets.ipynb #6e75c815
+_WIDE = 10          # most candidates in a table
+
 @njit(cache=True, nogil=True)
-def _push(cols, names, F, T, L, Lc, depth, Tb, W, hi, e, n_C, size, K):
+def _width(Lc, mid, hi, size, min_support, words):
+    "How many of the last candidates go into a table."
+    c, slack = 0, 3*(size - min_support)
+    while c < _WIDE and hi - c > mid and slack >= size - Lc[hi-1-c]:
+        slack -= size - Lc[hi-1-c]; c += 1
+    return c if 8 << c >= size*words*words and words <= 8 else 0
+
+@njit(cache=True, nogil=True)
+def _fill(rows, codes, ids, T, Ta, W, names, L, lo, c, K, tally, common, place):
+    "Rows of the cover by the candidates they hold exactly: how many, of which class, and what they share."
+    V, J = rows.shape[1], K + 1
+    tally[:J << c] = 0; common[:V << c] = ~np.uint64(0)
+    for q in range(c): place[q] = names[L[lo+q] >> 1]
+    for w in range(W):
+        m = T[Ta + w]
+        while m:
+            r, s = ids[64*w + lowest_bit(m)], 0
+            m &= m - np.uint64(1)
+            for q in range(c): s |= np.int64((rows[r, place[q] >> 6] >> np.uint64(place[q] & 63)) & np.uint64(1)) << q
+            tally[s*J] += 1
+            if K: tally[s*J + 1 + codes[r]] += 1
+            for v in range(V): common[s*V + v] &= rows[r, v]
+
+# %% ../../nbs/core/03_itemsets.ipynb #3c691de4
+@njit(cache=True, nogil=True)
+def _sweep(tally, common, place, own, c, J, V):
+    "From exact cells to cells of supersets; `own` receives the items of every cell."
+    own[:V] = 0
+    for q in range(c):
+        h, word, bit = 1 << q, place[q] >> 6, np.uint64(1) << np.uint64(place[q] & 63)
+        for b in range(0, 1 << c, 2*h):
+            for x in range(b*J, (b + h)*J): tally[x] += tally[x + h*J]
+            for x in range(b*V, (b + h)*V): common[x] &= common[x + h*V]
+        for x in range(h*V): own[h*V + x] = own[x]
+        for s in range(h, 2*h): own[s*V + word] |= bit
+
+# %% ../../nbs/core/03_itemsets.ipynb #32b95dc0
+@njit(cache=True, nogil=True)
+def _harvest(P, depth, mask, tally, common, own, voc, c, K, closing, min_support, max_length, need, items, offsets, supports, counts, ns, ni):
+    "Writes the sets of a table; returns the new ends of the buffers."
+    V, J = P.shape[1], K + 1
+    for s in range(1, 1 << c):
+        size = tally[s*J]
+        if size < min_support: continue
+        good, length = True, 0
+        for v in range(V):
+            x = s*V + v
+            if not closing: common[x] = P[depth, v] | own[x]
+            good &= not closing or common[x] & mask[v] == own[x]
+            length += popcount(common[x])
+        if not good or (max_length and length > max_length): continue
+        good = len(need) == 0
+        for k in range(K):
+            counts[ns, k] = tally[s*J + 1 + k]
+            if len(need): good |= counts[ns, k] >= need[k]*size - 1e-9
+        if not good: continue
+        ni = _emit(common, s*V, V, voc, items, ni)
+        supports[ns] = size; ns += 1; offsets[ns] = ni
+    return ns, ni
+
+@njit(cache=True, nogil=True, inline="always")
+def _emit(bits, at, V, voc, items, ni):
+    "Writes the items of a set in rising order."
+    for v in range(V):
+        m = bits[at + v]
+        while m:
+            items[ni] = voc[(v << 6) + lowest_bit(m)]; ni += 1
+            m &= m - np.uint64(1)
+    return ni
+
+# %% ../../nbs/core/03_itemsets.ipynb #2d45bb65
+@njit(cache=True, nogil=True)
+def _push(cols, names, ids, F, T, L, Lc, depth, at, hi, e, size, min_support, K):
     "Writes the frame of a child: exclusions first, then candidates by rising support."
-    for a in range(hi + 1, hi + n_C):
+    W, lo, Ta, base, first, old = F[depth, 0], F[depth, 1], F[depth, 5], F[depth, 6], F[depth, 7], F[depth, 8]
+    for a in range(hi + 1, e):
         k, c, b = L[a], Lc[a], a - 1
         while b >= hi and Lc[b] > c:
             L[b+1] = L[b]; Lc[b+1] = Lc[b]; b -= 1
         L[b+1] = k; Lc[b+1] = c
-    for a in range(n_C): L[e+a] = L[hi+a]; Lc[e+a] = Lc[hi+a]
-    lo, n_E, V = hi + n_C, e - hi - n_C, max(2, (size + 63)//64)
+    n_C, new, Tb, V = e - hi, e, Ta + W, max(2, (size + 63)//64)
     V += V & 1
-    base, first, Ta, X = F[depth, 6], F[depth, 7], Tb, W
-    if 2*V <= W and n_C >= 5:
-        count = n_E + n_C
-        for k in range(K): L[lo + count + k] = first + k*W
-        _move(cols, names, T, Tb, W, V, L, lo, count + K, base)
-        first, X, Ta = base + count*V, V, Tb + W
-        base += (count + K)*V
+    move = 2*V <= W and n_C >= 5
+    for a in range(lo, at):
+        c = _count(cols, L[a], T, Tb, W) if move else Lc[a]
+        L[e] = L[a]; Lc[e] = c
+        e += 1 if c >= min_support else 0
+    for a in range(n_C): L[e+a] = L[hi+a]; Lc[e+a] = Lc[hi+a]
+    if move:
+        count = e - new + n_C
+        for k in range(K): L[new + count + k] = first + k*W
+        _move(cols, names, ids, T, Tb, W, V, L, new, count + K, base, old)
+        Tb += W; old += 64*W; W = V
+        first = base + count*V; base = first + K*V
     g = depth + 1
-    F[g, 0], F[g, 1], F[g, 2], F[g, 3], F[g, 4], F[g, 5], F[g, 6], F[g, 7] = X, lo, n_E, n_C, 0, Ta, base, first
+    F[g, 0], F[g, 1], F[g, 2], F[g, 3], F[g, 4], F[g, 5], F[g, 6], F[g, 7], F[g, 8], F[g, 9] = W, new, e - new, n_C, 0, Tb, base, first, old, size
 
-# %% ../../nbs/core/03_itemsets.ipynb #21e41e59
-@njit(cache=True, nogil=True, inline="always")
-def _emit(P, level, items, at):
-    "Writes the items of a set in rising order."
-    for w in range(P.shape[1]):
-        m = P[level, w]
-        while m:
-            items[at] = (w << 6) + lowest_bit(m); at += 1
-            m &= m - np.uint64(1)
-    return at
-
+# %% ../../nbs/core/03_itemsets.ipynb #bd8f94e8
 @njit(cache=True, nogil=True, inline="always")
 def _start(cols, names, F, T, P, L, depth, at):
     "Cover and items of the candidate at position `at`, on the level below."
@@ -235,78 +294,101 @@ def _start(cols, names, F, T, P, L, depth, at):
     for w in range(P.shape[1]): P[depth + 1, w] = P[depth, w]
     i = names[j >> 1]; P[depth + 1, i >> 6] |= np.uint64(1) << np.uint64(i & 63)
 
-# %% ../../nbs/core/03_itemsets.ipynb #16e3d2f7
 @njit(cache=True, nogil=True)
-def _mine(cols, names, F, T, L, Lc, P, state, min_support, max_length, target, K, need, items, offsets, supports, counts, budget):
-    "Runs the search until it ends, a buffer is full or the budget of nodes is spent. target: 0 frequent, 1 closed, 2 maximal."
-    depth, ns, ni, nodes, room = state[0], 0, 0, 0, P.shape[1]*64
+def _tabulate(names, ids, rows, codes, F, T, L, P, depth, c, K, tally, common, own, place, mask):
+    "Table of the last c candidates of a node, and the mask of its candidates and exclusions."
+    W, lo, hi, Ta, old = F[depth, 0], F[depth, 1], F[depth, 1] + F[depth, 2] + F[depth, 3], F[depth, 5], F[depth, 8]
+    mask[:] = 0
+    for a in range(lo, hi): i = names[L[a] >> 1]; mask[i >> 6] |= np.uint64(1) << np.uint64(i & 63)
+    _fill(rows, codes, ids[old:], T, Ta, W, names, L, hi - c, c, K, tally, common, place)
+    _sweep(tally, common, place, own, c, K + 1, P.shape[1])
+
+# %% ../../nbs/core/03_itemsets.ipynb #17f6fc2d
+@njit(cache=True, nogil=True)
+def _mine(cols, names, ids, rows, codes, voc, F, T, L, Lc, P, state, min_support, max_length, target, K, need, longest, items, offsets, supports, counts, budget):
+    "Runs the search until it ends, a buffer is full or the budget of steps is spent. target: 0 frequent, 1 closed, 2 maximal."
+    depth, ns, ni, nodes, cells, V = state[0], 0, 0, 0, 0, P.shape[1]
+    tally, common, own, place, mask = np.empty((K + 1) << _WIDE, np.int32), np.empty(V << _WIDE, np.uint64), np.empty(V << _WIDE, np.uint64), np.empty(_WIDE, np.int64), np.empty(V, np.uint64)
     while depth >= 0:
         W, lo, n_E, n_C, p, Ta = F[depth, 0], F[depth, 1], F[depth, 2], F[depth, 3], F[depth, 4], F[depth, 5]
         mid, hi, Tb, down = lo + n_E, lo + n_E + n_C, Ta + W, False
+        if p == 0: F[depth, 10] = _width(Lc, mid, hi, F[depth, 9], min_support, V) if target < 2 else 0
+        wide = F[depth, 10]
         while p < n_C and not down:
-            if ns >= len(supports) or ni + room > len(items) or nodes >= budget:
-                F[depth, 4] = p; state[0] = depth; state[1] += nodes
+            c = wide if p == n_C - wide else 0
+            if ns + (1 << c) > len(supports) or ni + (longest << c) > len(items) or nodes + (cells >> 3) >= budget:
+                F[depth, 4] = p; state[0] = depth; state[1] += nodes; state[2] += cells
                 return ns, ni
+            nodes += 1
+            if c:
+                _tabulate(names, ids, rows, codes, F, T, L, P, depth, c, K, tally, common, own, place, mask)
+                ns, ni = _harvest(P, depth, mask, tally, common, own, voc, c, K, target > 0, min_support, max_length, need, items, offsets, supports, counts, ns, ni)
+                cells += 1 << c; p = n_C
+                continue
             at, size = mid + p, Lc[mid + p]
-            p += 1; nodes += 1
+            p += 1
             _start(cols, names, F, T, P, L, depth, at)
+            if target and _excluded(cols, T, Tb, W, L, Lc, lo, at, size): continue
             itself, hope = _classes(cols, F[depth, 7], K, T, Tb, W, counts, ns, need, size, min_support) if K else (True, True)
             if not hope: continue
             e = _tail(cols, names, T, Tb, W, L, Lc, at + 1, hi, size, min_support, target > 0, P, depth + 1)
-            new, length = e - hi, _size(P, depth + 1) if max_length else 0
+            length = _size(P, depth + 1) if max_length else 0
             if max_length and length > max_length: continue
-            if target:
-                ok, e = _admit(cols, T, Tb, W, L, Lc, lo, mid, at, e, size, min_support, new == 0)
-                if not ok: continue
-            if itself and (target < 2 or (new == 0 and not _grows(cols, T, Tb, W, L, lo, at, min_support))):
-                ni = _emit(P, depth + 1, items, ni)
+            if itself and (target < 2 or (e == hi and not _grows(cols, T, Tb, W, L, lo, at, min_support))):
+                ni = _emit(P[depth + 1], 0, V, voc, items, ni)
                 supports[ns] = size; ns += 1; offsets[ns] = ni
-            if new and not (max_length and length >= max_length):
-                _push(cols, names, F, T, L, Lc, depth, Tb, W, hi, e, new, size, K)
+            if e > hi and not (max_length and length >= max_length):
+                _push(cols, names, ids, F, T, L, Lc, depth, at, hi, e, size, min_support, K)
                 down = True
         F[depth, 4] = p
         depth += 1 if down else -1
-    state[0] = depth; state[1] += nodes
+    state[0] = depth; state[1] += nodes; state[2] += cells
     return ns, ni
 
-# %% ../../nbs/core/03_itemsets.ipynb #8ac4edc1
+# %% ../../nbs/core/03_itemsets.ipynb #456cad8e
 def _layout(bits, n, min_support, target, codes, K):
     "Arrays of the search, from item bits and class codes."
     W = bits.shape[1] + (bits.shape[1] & 1)
     support = np.bitwise_count(bits).sum(1, dtype=np.int64)
-    keep = np.flatnonzero(support >= min_support)
-    keep = keep[np.argsort(support[keep], kind="stable")]
-    full = keep[support[keep] == n] if target else keep[:0]
-    if target: keep = keep[support[keep] < n]
-    m, d = len(keep), len(bits)
-    depth = int(_longest(bits[keep], n)) + 2
+    voc = np.flatnonzero(support >= min_support)
+    full = voc[support[voc] == n] if target else voc[:0]
+    names = np.argsort(support[voc], kind="stable")
+    if target: names = names[support[voc[names]] < n]
+    m, V = len(names), max(1, -(-len(voc)//64))
+    rows, longest = _transpose(bits[voc], n, V)
+    depth = int(longest) + 2
     cols = np.zeros((2*(m + K) + 8)*max(W, 2) + 16*(m + K + 1), np.uint64)
     house = cols[:(m + K)*W].reshape(m + K, W)
-    house[:m, :bits.shape[1]] = bits[keep]
+    house[:m, :bits.shape[1]] = bits[voc[names]]
     for k in range(K): house[m + k, :bits.shape[1]] = _mask(codes == k)
-    names = np.empty(len(cols)//2 + 1, np.int32); names[np.arange(m)*W >> 1] = keep
+    name = np.empty(len(cols)//2 + 1, np.int32); name[np.arange(m)*W >> 1] = names
     L, Lc = np.empty((2, 3*depth*(m + K + 2) + m), np.int32)
-    L[:m], Lc[:m] = np.arange(m)*W, support[keep]
-    F = np.zeros((depth + 1, 8), np.int64); F[0] = W, 0, 0, m, 0, 0, (m + K)*W, m*W
+    L[:m], Lc[:m] = np.arange(m)*W, support[voc[names]]
+    F = np.zeros((depth + 1, 11), np.int64); F[0, :10] = W, 0, 0, m, 0, 0, (m + K)*W, m*W, 0, n
     T = np.empty(2*(depth + 2)*(W + 2), np.uint64); T[:W] = 0; T[:bits.shape[1]] = _mask(np.ones(n, bool))
-    P = np.zeros((depth + 2, max(1, -(-d//64))), np.uint64)
-    for i in full: P[0, i >> 6] |= np.uint64(1) << np.uint64(i & 63)
-    return cols, names, F, T, L, Lc, P, full, depth
+    P = np.zeros((depth + 2, V), np.uint64)
+    for b in np.flatnonzero(np.isin(voc, full)): P[0, b >> 6] |= np.uint64(1) << np.uint64(b & 63)
+    ids = np.empty(4*64*W + 64, np.int32); ids[:n] = np.arange(n)
+    codes = np.zeros(0, np.int64) if codes is None else codes.astype(np.int64)
+    return (cols, name, ids, rows, codes, voc.astype(np.int32), F, T, L, Lc, P), full, int(longest)
 
-# %% ../../nbs/core/03_itemsets.ipynb #009ac23f
+# %% ../../nbs/core/03_itemsets.ipynb #406ffafc
 def _mask(b): # boolean (n,) -> words
     return item_bits(b[:, None])[0][0]
 
 @njit(cache=True)
-def _longest(bits, n):
-    "Number of items in the longest transaction."
-    size, best = np.zeros(bits.shape[1]*64, np.int32), 0
+def _transpose(bits, n, V):
+    "Covers of items -> rows of items, and the length of the longest row."
+    rows, longest = np.zeros((n, V), np.uint64), 0
     for i in range(bits.shape[0]):
         for w in range(bits.shape[1]):
             m = bits[i, w]
-            while m: size[(w << 6) + lowest_bit(m)] += 1; m &= m - np.uint64(1)
-    for s in size: best = max(best, s)
-    return best
+            while m: rows[(w << 6) + lowest_bit(m), i >> 6] |= np.uint64(1) << np.uint64(i & 63); m &= m - np.uint64(1)
+    for r in range(n):
+        size = 0
+        for v in range(V): size += popcount(rows[r, v])
+        longest = max(longest, size)
+    return rows, longest
 
 # %% ../../nbs/core/03_itemsets.ipynb #b4dcb872
 def _batch(items, offsets, supports, counts, ns, ni, K):
@@ -341,41 +423,40 @@ def _arguments(transactions, min_support, target, max_length, y):
         K = len(classes)
     return bits, n, d, _support_count(min_support, n), codes, K
 
-# %% ../../nbs/core/03_itemsets.ipynb #be06d4af
+# %% ../../nbs/core/03_itemsets.ipynb #e8c62971
 def iter_itemsets(transactions,         # 0/1 matrix, sparse matrix, Arrow list column or list of item lists
                   min_support,          # smallest support: a count if int, a fraction if float
                   target:str="closed",  # "closed", "frequent" or "maximal"
                   max_length:int=None,  # only sets of at most this many items
                   y=None,               # class labels; adds the column `counts`
                   min_confidence=None,  # one number a class: only sets that reach one of them, and branches that cannot are cut
-                  chunk:int=1 << 17,    # sets in a record batch
+                  chunk:int=1 << 17,    # about so many sets in a record batch
                   progress:bool=False,  # show how many sets were found
-                  stats:dict=None,      # receives the number of nodes visited
+                  stats:dict=None,      # receives the numbers of nodes visited and of table cells
                  ): # yields Arrow record batches (items, support[, counts])
     "Mines itemsets chunk by chunk, for outputs too large to keep; stop whenever you like."
     from boostlit.core.conventions import progress_bar
     bits, n, d, support, codes, K = _arguments(transactions, min_support, target, max_length, y)
     need = np.ascontiguousarray(min_confidence if min_confidence is not None else [], dtype=np.float64)
     if len(need) not in (0, K): raise ValueError(f"min_confidence needs one number for each of the {K} classes")
-    *arrays, full, depth = _layout(bits, n, support, _TARGETS[target], codes, K)
-    state, size, total, bar = np.array([0 if n >= support and n else -1, 0]), 1 << 13, 0, progress_bar(total=None, desc="itemsets", show=progress)
-    if len(full) and n >= support: yield _root(full, n, codes, K, need, arrays, _TARGETS[target], max_length)
+    arrays, full, longest = _layout(bits, n, support, _TARGETS[target], codes, K)
+    state, size, wide, bar = np.array([0 if n >= support and n else -1, 0, 0]), 1 << 13, 1 << _WIDE, progress_bar(total=None, desc="itemsets", show=progress)
+    if len(full) and n >= support: yield _root(full, n, codes, K, need, arrays[6], _TARGETS[target], max_length)
     while state[0] >= 0:
-        room = arrays[6].shape[1]*64
-        items, offsets, supports = np.empty(size*8 + room, np.int32), np.zeros(size + 1, np.int32), np.empty(size, np.int64)
-        counts = np.empty((size + 1, K), np.int64)
-        ns, ni = _mine(*arrays, state, support, max_length or 0, _TARGETS[target], K, need, items, offsets, supports, counts, 1 << 22)
-        if stats is not None: stats["nodes"] = int(state[1])
+        items = np.empty(size*8 + longest*(wide if arrays[10].shape[1] <= 8 else 1), np.int32)
+        offsets, supports, counts = np.zeros(size + wide + 1, np.int32), np.empty(size + wide, np.int64), np.empty((size + wide + 1, K), np.int64)
+        ns, ni = _mine(*arrays, state, support, max_length or 0, _TARGETS[target], K, need, longest, items, offsets, supports, counts, 1 << 22)
+        if stats is not None: stats.update(nodes=int(state[1]), cells=int(state[2]))
         bar.update(ns)
         if ns: yield _batch(items, offsets, supports, counts, ns, ni, K)
         size = min(chunk, size*2)
     bar.close()
 
-# %% ../../nbs/core/03_itemsets.ipynb #e2a7f171
-def _root(full, n, codes, K, need, arrays, target, max_length):
+# %% ../../nbs/core/03_itemsets.ipynb #c1a99f59
+def _root(full, n, codes, K, need, F, target, max_length):
     "The set of items that all transactions share, where there is one."
     counts = np.bincount(codes, minlength=K)[None] if K else np.empty((1, 0), np.int64)
-    more = arrays[2][0, 3] > 0
+    more = F[0, 3] > 0
     keep = not (max_length and len(full) > max_length) and not (target == 2 and more) and (not len(need) or (counts[0] >= need*n - 1e-9).any())
     rows = 1 if keep else 0
     return _batch(full.astype(np.int32), np.array([0, len(full)], np.int32), np.array([n], np.int64), counts.astype(np.int64), rows, len(full)*rows, K)
