@@ -5,12 +5,12 @@
 # %% auto #0
 __all__ = ['weighted_scatter', 'fisher_direction', 'whitening_axes', 'discriminant_axes', 'WeightedLDA']
 
-# %% ../../nbs/pairwise/02_projection.ipynb #96b71e2b
+# %% ../../nbs/pairwise/02_projection.ipynb #e9de99e7
 import warnings
 import numpy as np
 from numpy.typing import ArrayLike
 from numba import njit
-from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import validate_data, check_is_fitted
 from ..core.conventions import encode_labels, normalise_weights
 
@@ -91,8 +91,8 @@ def discriminant_axes(X, codes, w, tol=1e-4):
     rank = int((s > tol*s.max(initial=0.)).sum()) if s.max(initial=0.) > 1e-9 else 0
     return W, means, mean, V@Rt[:max(rank, 1)].T, s[:max(rank, 1)]*(rank > 0)
 
-# %% ../../nbs/pairwise/02_projection.ipynb #ef4cbfcc
-class WeightedLDA(TransformerMixin, ClassifierMixin, BaseEstimator):
+# %% ../../nbs/pairwise/02_projection.ipynb #decab982
+class WeightedLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, BaseEstimator):
     "Linear discriminant analysis with sample weights: a weight of k does what k copies of the row would do."
     def __init__(self,
                  n_components:int=None, # axes kept by `transform`; at most classes - 1
@@ -136,6 +136,7 @@ class WeightedLDA(TransformerMixin, ClassifierMixin, BaseEstimator):
 
     @property
     def _max_components(self): return min(self.scalings_.shape[1], self.n_components or self.scalings_.shape[1])
+    _n_features_out = _max_components                # names of the axes for `get_feature_names_out`
 
 # %% ../../nbs/pairwise/02_projection.ipynb #10b53a63
 def _fit_lda(est, X, codes, w):
