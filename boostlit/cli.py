@@ -140,10 +140,10 @@ def fresh_ledger(rows, # rows made now
     table, new = ledger(results=list(merged.values())), {_key(r) for r in rows}
     return table.append_column("fresh", pa.array([_key(r) in new for r in table.to_pylist()], pa.bool_()))
 
-# %% ../nbs/results/00_command.ipynb #0c798fac
+# %% ../nbs/results/00_command.ipynb #342cc627
 def _show(value, spread=float("nan"), printed=""):
     "A number with its spread as text."
-    text = printed or ("–" if value != value else f"{value:.4g}")
+    text = printed or ("–" if value != value else f"{value:.0f}" if 1000 <= abs(value) < 1e9 else f"{value:.4g}")
     return text if spread != spread or not spread else f"{text} ± {spread:.2g}"
 
 def ledger_text(table, # from `fresh_ledger`

@@ -1,4 +1,4 @@
--- Keeps the pages readable as books: cells of nothing but imports are folded, and the reference entry that nbdev puts
+-- Keeps the pages readable as books: cells of nothing but imports are folded, cells of nothing but comments dropped, and the reference entry that nbdev puts
 -- behind an exported cell (rule, link to the source, heading, signature, docstring) becomes one line that opens.
 
 local function only_imports(code)
@@ -19,6 +19,18 @@ function CodeBlock(block)
     block.attributes["code-summary"] = "Imports"
     return block
   end
+end
+
+local function only_comments(code)
+  for line in (code .. "\n"):gmatch("(.-)\n") do
+    if not line:match("^%s*#") and not line:match("^%s*$") then return false end
+  end
+  return true
+end
+
+function Div(div)
+  local block = div.content[1]
+  if div.classes:includes("cell") and #div.content == 1 and block.t == "CodeBlock" and only_comments(block.text) then return {} end
 end
 
 local function source_link(block)
