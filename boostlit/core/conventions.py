@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['INTERRUPTS', 'encode_labels', 'normalise_weights', 'scores_to_proba', 'is_table', 'to_arrow', 'encode_column',
-           'tabular_input', 'history_table', 'progress_bar', 'warn_interrupted', 'BoostingClassifierMixin']
+           'tabular_input', 'history_table', 'progress_bar', 'warn_interrupted', 'BoostingClassifierMixin', 'readable']
 
 # %% ../../nbs/core/08_conventions.ipynb #5476759b
 from collections.abc import Iterator
@@ -162,7 +162,7 @@ def warn_interrupted(done:int,       # rounds finished
     if done == 0: raise KeyboardInterrupt("interrupted before the first round was finished")
     warnings.warn(f"fit interrupted: the model keeps the {done} rounds finished so far", RuntimeWarning, stacklevel=3)
 
-# %% ../../nbs/core/08_conventions.ipynb #fd2fda9f
+# %% ../../nbs/core/08_conventions.ipynb #38c9b176
 class BoostingClassifierMixin:
     "Labels and probabilities from scores: binary scores of shape (n,), multi-class scores of shape (n, K)."
     def _labels(self, scores):
@@ -183,3 +183,14 @@ class BoostingClassifierMixin:
     def staged_predict_proba(self, X:"ArrayLike")->"Iterator[np.ndarray]":
         "Class probabilities after every round."
         for scores in self.staged_decision_function(X): yield scores_to_proba(scores)
+
+    def __str__(self): return readable(self)
+
+def readable(est,        # any estimator
+             top:int=6,  # most terms shown
+            )->str:      # its parameters; when it is fitted and has terms to read, those too
+    "What `print` shows of an estimator: a line of parameters, then what it has learnt."
+    from boostlit.core.plots import terms_text
+    fitted = any(k.endswith("_") and not k.startswith("_") for k in vars(est))
+    if not fitted or hasattr(est, "estimators_") or getattr(est, "language_", "") == "learner": return repr(est)       # nothing learnt, or a black box
+    return f"{est!r}\n{terms_text(est, top)}"

@@ -7,14 +7,14 @@ __all__ = ['ITEM', 'StumpFamily', 'kernel_columns', 'kernel_width', 'find_items'
            'LPBoostClassifier', 'OneClassLPBoost', 'described_class', 'OneAndHalfClassLPBoost', 'planted_graphs',
            'plot_terms', 'plot_patterns']
 
-# %% ../../nbs/lpboost/06_estimators.ipynb #f096d54f
+# %% ../../nbs/lpboost/06_estimators.ipynb #fb446bdb
 import pyarrow
 import numpy as np, warnings
 from collections.abc import Iterator
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin, OutlierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
-from ..core.conventions import BoostingClassifierMixin, encode_labels, normalise_weights, history_table, progress_bar, tabular_input
+from ..core.conventions import BoostingClassifierMixin, encode_labels, normalise_weights, history_table, progress_bar, readable, tabular_input
 from .column_generation import column_generation
 
 # %% ../../nbs/lpboost/06_estimators.ipynb #673bbc83
@@ -206,10 +206,12 @@ def model_terms(est, models, targets)->"pyarrow.Table":
     rows.sort(key=lambda r: (r[0], -abs(r[2])))
     return pa.table({"target": pa.array([r[0] for r in rows], pa.string()), "term": pa.array([r[1] for r in rows], pa.string()), "weight": pa.array([r[2] for r in rows], pa.float64())})
 
-# %% ../../nbs/lpboost/06_estimators.ipynb #cfdbd4b4
+# %% ../../nbs/lpboost/06_estimators.ipynb #874dfdce
 class _LPBoostBase(BaseEstimator):
     "Shared by the three estimators: reading inputs in each language."
     _languages = ("stumps", "itemsets", "subgraphs")
+
+    def __str__(self): return readable(self)
 
     def _read(self, X, y="no_validation", reset=False):
         "Input in the form its language wants; y too when fitting."
