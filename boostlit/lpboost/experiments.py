@@ -230,10 +230,10 @@ def master_race(dataset:str="kr-vs-kp", columns:int=10, stabilise:float=0., nu:f
     return {"rounds": len(r.history), "sparse rows re-solved / warm": float(s[1]/s[0]), "dense rows re-solved / warm": float(s[2]/s[0]),
             "whole run, sparse rows re-solved / warm": float((s[1]+rest)/(s[0]+rest)), "whole run, dense rows re-solved / warm": float((s[2]+rest)/(s[0]+rest)), "objective": r.primal}
 
-# %% ../../nbs/lpboost/07_experiments.ipynb #66b31e48
+# %% ../../nbs/lpboost/07_experiments.ipynb #5c0c674b
 @reproduction(4, "Masters", needs=("kr-vs-kp",), title="Warm-started column generation against re-solving")
 def masters(n_jobs:int=1, out=None, progress:bool=True)->list: # rows of results
     "Ratios of processor time on kr-vs-kp."
     t = run_units(master_race, [dict(dataset="kr-vs-kp", columns=c) for c in (1, 2, 10)], out=out, n_jobs=n_jobs, desc="masters", progress=progress)
-    return [dict(dataset="kr-vs-kp", method=f"{r['columns']} columns a round", quantity=q, value=float(r[q]), seeds="", link="lpboost/07_experiments.ipynb", comment="ratio of processor times within one run; no counterpart in the supplement")
+    return [dict(dataset="kr-vs-kp", method=f"{r['columns']} column{'s'*(r['columns'] > 1)} a round", quantity=q, value=float(r[q]), seeds="", link="lpboost/07_experiments.ipynb", comment="ratio of processor times within one run; no counterpart in the supplement")
             for r in t.to_pylist() for q in r if q not in ("dataset", "columns")]
