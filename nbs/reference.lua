@@ -1,4 +1,5 @@
--- Keeps the pages readable as books: cells of nothing but imports are folded, cells of nothing but comments dropped, and the reference entry that nbdev puts
+-- Keeps the pages readable as books: cells of nothing but imports or of entries for the command line
+-- are folded, cells of nothing but comments dropped, and the reference entry that nbdev puts
 -- behind an exported cell (rule, link to the source, heading, signature, docstring) becomes one line that opens.
 
 local function only_imports(code)
@@ -14,9 +15,11 @@ local function only_imports(code)
 end
 
 function CodeBlock(block)
-  if block.classes:includes("cell-code") and not block.attributes["code-fold"] and only_imports(block.text) then
+  if not block.classes:includes("cell-code") or block.attributes["code-fold"] then return end
+  local summary = only_imports(block.text) and "Imports" or block.text:match("^@reproduction") and "For the command `boostlit reproduce`"
+  if summary then
     block.attributes["code-fold"] = "true"
-    block.attributes["code-summary"] = "Imports"
+    block.attributes["code-summary"] = summary
     return block
   end
 end
@@ -59,9 +62,10 @@ function Blocks(blocks)
     local link, header, signature = source_link(blocks[i + 1]), blocks[i + 2], blocks[i + 3]
     if blocks[i].t == "HorizontalRule" and behind_code(out[#out]) and link and header and header.t == "Header" and signature and signature.t == "CodeBlock" then
       local doc = blocks[i + 4]
-      if not (doc and doc.t == "Para" and doc.content[1].t == "Emph") then doc = nil end
-      out:insert(first, entry(header, link, signature, doc))  -- nbdev lists the names of a cell backwards
-      i = i + (doc and 5 or 4)
+      local said = doc and doc.t == "Para" and doc.content[1].t == "Emph" and 1 or 0
+      if pandoc.utils.stringify(doc or "") == "Call self as a function." then doc = nil end
+      out:insert(first, entry(header, link, signature, said == 1 and doc or nil))  -- nbdev lists the names of a cell backwards
+      i = i + 4 + said
     else
       out:insert(blocks[i])
       first = #out + 1
