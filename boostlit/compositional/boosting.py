@@ -4,10 +4,12 @@
 
 # %% auto #0
 __all__ = ['rule_errors_reference', 'update_weights', 'boost_rules_reference', 'RulePool', 'OpenPool', 'boost_rules',
-           'default_thresholds', 'CompositionalBoostClassifier', 'rule_terms', 'explain_rules', 'plot_rules']
+           'default_thresholds', 'CompositionalBoostClassifier', 'informative_items', 'rule_terms', 'explain_rules',
+           'plot_rules']
 
-# %% ../../nbs/compositional/04_boosting.ipynb #ffe68be4
+# %% ../../nbs/compositional/04_boosting.ipynb #e4469fb1
 from collections.abc import Iterator
+import warnings
 import pyarrow
 import numpy as np
 from numpy.typing import ArrayLike
@@ -104,23 +106,41 @@ def _rule_bits(bits, pointers, items, n):
             out[r, w] = m
     return out
 
-# %% ../../nbs/compositional/04_boosting.ipynb #fd2e5c63
+# %% ../../nbs/compositional/04_boosting.ipynb #10db55a4
 class OpenPool:
     "All itemsets as a source: each round's rule is the best of all, by branch and bound."
     def __init__(self, transactions:np.ndarray, # boolean (n, items)
                  min_support:int=1,             # smallest cover
                  max_length:int=None,           # largest rule
                  node_budget:int=None):         # limit on evaluated itemsets per class and round
-        self.rows, self.min_support, self.max_length, self.node_budget, self.nodes = row_bits(transactions), min_support, max_length, node_budget, 0
+        self.min_support, self.max_length, self.node_budget, self.nodes = min_support, max_length, node_budget, 0
+        if max_length == 1: self.single = transactions & (transactions.sum(0) >= min_support)
+        else: self.rows = row_bits(transactions)
 
     def best(self, U): # U: signed weights (classes, n); returns (items, class), sum over the cover
         "The best rule over all itemsets and classes."
+        if self.max_length == 1: return self._best_item(U)
         top, value, self.nodes = None, -np.inf, 0
         for k, u in enumerate(U):
             found, nodes, _ = best_itemsets(self.rows, u, self.max_length, 1, max(value, 0.), self.node_budget, "presence", self.min_support, False)
             self.nodes += nodes
             if found: top, value = (np.array(found[0][0], dtype=np.int64), k), found[0][2]
         return top, value
+
+    def _best_item(self, U): # rules of one item need no search, only sums
+        sums = np.zeros((len(U), self.single.shape[1]))
+        _item_sums(self.single, U, sums)
+        k, i = np.unravel_index(sums.argmax(), sums.shape) if sums.size else (0, 0)
+        self.nodes = sums.size
+        return ((np.array([i], dtype=np.int64), int(k)), sums[k, i]) if sums.size and sums[k, i] > 0 else (None, -np.inf)
+
+@njit(cache=True, nogil=True)
+def _item_sums(T, U, out):
+    "Sum of the signed weights of every class over the cover of every item."
+    for r in range(T.shape[0]):
+        for k in range(U.shape[0]):
+            u = U[k, r]
+            for i in range(T.shape[1]): out[k, i] += u if T[r, i] else 0.
 
 # %% ../../nbs/compositional/04_boosting.ipynb #47ce71cf
 def boost_rules(source,              # `best(U) -> ((items, class), sum)`: a `RulePool` or an `OpenPool`
@@ -168,7 +188,7 @@ def _resolve(min_support, min_lift, priors, n):
     if why: raise ValueError(f"no rule can exist: {why}")
     return count, lift
 
-# %% ../../nbs/compositional/04_boosting.ipynb #acf0e0de
+# %% ../../nbs/compositional/04_boosting.ipynb #5df323bd
 class CompositionalBoostClassifier(BoostingClassifierMixin, ClassifierMixin, BaseEstimator):
     "Boosted conjunctions of thresholded features, for two or more classes (Yuan, Luo and Wu, 2008)."
     def __init__(self, min_support:int|float|None=None, # lambda_1: fraction or count; None for the share of the rarest class
@@ -193,15 +213,11 @@ class CompositionalBoostClassifier(BoostingClassifierMixin, ClassifierMixin, Bas
         w = normalise_weights(sample_weight, len(codes))
         _check_options(self, X)
         self.thresholds_ = item_thresholds(X, self.threshold_scale)
-        T = item_matrix(X, self.thresholds_, self.items)
+        T = informative_items(item_matrix(X, self.thresholds_, self.items))
         source, self.n_pool_ = _source(self, T, codes)
         rules, self.alphas_, rows = boost_rules(source, T, codes, len(self.classes_), self.n_estimators, w, self.abstain, self.verbose)
-        self.rule_items_ = np.concatenate([r for r, _ in rules]) if rules else np.empty(0, np.int64)
-        self.rule_pointers_ = np.r_[0, np.cumsum([len(r) for r, _ in rules])].astype(np.int64)
-        self.rule_labels_ = np.array([k for _, k in rules], dtype=np.int64)
-        self.rule_support_, self.rule_hits_ = _measure(T, codes, rules)
-        self.priors_, self.n_samples_ = np.bincount(codes, w, len(self.classes_)), len(codes)
-        self.history_ = history_table(rows)
+        self.priors_, self.n_samples_, self.history_ = np.bincount(codes, w, len(self.classes_)), len(codes), history_table(rows)
+        _keep_rules(self, rules, T, codes)
         return self
 
     def decision_function(self, X:"ArrayLike")->np.ndarray:
@@ -212,9 +228,9 @@ class CompositionalBoostClassifier(BoostingClassifierMixin, ClassifierMixin, Bas
 
     def staged_decision_function(self, X:"ArrayLike")->"Iterator[np.ndarray]":
         "Scores after every round."
-        votes = None
-        for f, a, k in zip(_fires(self, X), self.alphas_, self.rule_labels_):
-            if votes is None: votes = np.zeros((len(f), len(self.classes_)))
+        fires = _fires(self, X)
+        votes = np.zeros((fires.shape[1], len(self.classes_)))
+        for f, a, k in zip(fires, self.alphas_, self.rule_labels_):
             votes[f, k] += a
             yield _scores(votes, self.priors_)
 
@@ -233,7 +249,13 @@ class CompositionalBoostClassifier(BoostingClassifierMixin, ClassifierMixin, Bas
         tags.classifier_tags.poor_score = True          # one cut per feature cannot separate three blobs in the plane
         return tags
 
-# %% ../../nbs/compositional/04_boosting.ipynb #7cb8b180
+# %% ../../nbs/compositional/04_boosting.ipynb #a49f34ce
+def informative_items(T:np.ndarray,  # boolean (n, items)
+                     )->np.ndarray:  # the same without the items that all rows hold
+    "Transactions without items that are always there."
+    return T & ~T.all(0)
+
+# %% ../../nbs/compositional/04_boosting.ipynb #bfa554f5
 def _check_options(est, X):
     if np.isinf(X).any(): raise ValueError("Input X contains infinity")
     if est.n_estimators < 1: raise ValueError(f"n_estimators must be at least 1, got {est.n_estimators}")
@@ -250,9 +272,17 @@ def _source(est, T, codes):
     rules = mine_rules(T, codes, count, lift, est.max_length, max_rules=est.max_rules, progress=est.verbose)
     return RulePool(rules, T, est.replace), rules.num_rows
 
-def _measure(T, codes, rules):
+def _keep_rules(est, rules, T, codes):
+    "The chosen rules as arrays of the estimator; a word if there are none."
     covered = [(T[:, f].all(1), k) for f, k in rules]
-    return np.array([c.sum() for c, _ in covered], dtype=np.int64), np.array([(c & (codes == k)).sum() for c, k in covered], dtype=np.int64)
+    est.rule_items_ = np.concatenate([r for r, _ in rules]) if rules else np.empty(0, np.int64)
+    est.rule_pointers_ = np.r_[0, np.cumsum([len(r) for r, _ in rules])].astype(np.int64)
+    est.rule_labels_ = np.array([k for _, k in rules], dtype=np.int64)
+    est.rule_support_ = np.array([c.sum() for c, _ in covered], dtype=np.int64)
+    est.rule_hits_ = np.array([(c & (codes == k)).sum() for c, k in covered], dtype=np.int64)
+    if not rules:
+        why = "no itemset reaches the support and lift asked for" if est.n_pool_ == 0 else "no rule does better than guessing"
+        warnings.warn(f"{why}: the model has no rules and predicts the most frequent class; lower min_support or min_lift, or try other items or pool='open'", stacklevel=3)
 
 def _fires(est, X):
     check_is_fitted(est)
