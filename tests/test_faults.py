@@ -109,7 +109,7 @@ def test_fuzzed_interrupts(name):
         warnings.simplefilter("ignore")
         for _ in range(2): counter = Interrupt(-1); counter.run(lambda: fit(cls(**parameters)))       # twice: the first call imports
         seen, rng = [], np.random.default_rng(0)
-        for at in rng.choice(counter.count, min(counter.count, 1000 if SOAK else 60), replace=False) + 1:
+        for at in rng.choice(counter.count, min(counter.count, 400 if SOAK else 60), replace=False) + 1:
             est, trap = cls(**parameters), Interrupt(int(at))
             try: trap.run(lambda: fit(est))
             except KeyboardInterrupt: seen.append("raised"); continue          # before the first round was finished, or while the model was packed

@@ -81,7 +81,7 @@ def fuzz(folder, each):
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_fuzzed_files_are_refused_or_identical(tmp_path):
     "In a child process whose memory is limited: a crash or a file that asks for gigabytes ends the child, not the test run."
-    each = 1500 if SOAK else 25
+    each = 700 if SOAK else 25
     for _, est, Z in every_estimator(): save_model(est, tmp_path/"warm"); answer(load_model(tmp_path/"warm"), Z)      # everything compiled and imported before memory is limited
     pid = os.fork()
     if pid == 0:
