@@ -4,15 +4,18 @@
 
 # %% auto #0
 __all__ = ['EVENTS', 'SETTINGS', 'event_words', 'global_colour', 'event_sizes', 'group_events', 'event_histograms', 'boost_items',
-           'item_votes', 'boost_rules', 'rule_votes', 'orders', 'left_out', 'event_unit', 'event_runs', 'event_summary',
-           'table2_events']
+           'item_votes', 'boost_rules', 'rule_votes', 'event_model', 'orders', 'mined_orders', 'left_out', 'event_unit',
+           'event_runs', 'event_summary', 'table2_events', 'mixing_unit', 'mixing_runs']
 
-# %% ../../nbs/compositional/07_events.ipynb #a5d79ec4
+# %% ../../nbs/compositional/07_events.ipynb #ddf46028
+import functools
 import numpy as np
 from numba import njit
 from ..core.datasets import cache_dir
 from ..core.experiments import reproduction, run_units
+from .boosting import CompositionalBoostClassifier, informative_items
 from .rules import mine_rules
+from .transactions import item_matrix
 from ..vision.images import decode_image, have_images, image_table, list_column, map_images, resize_image
 from ..vision.codebook import cached_codebook, image_words
 
@@ -39,7 +42,7 @@ def global_colour(data:bytes)->dict: # encoded picture -> {"colour": 64 numbers 
     h = np.bincount((q[..., 0]*16 + q[..., 1]*4 + q[..., 2]).ravel(), minlength=64)
     return dict(colour=np.sqrt(h/h.sum()))
 
-# %% ../../nbs/compositional/07_events.ipynb #6119b7b6
+# %% ../../nbs/compositional/07_events.ipynb #fffec165
 EVENTS = (10, 8, 7, 8, 10, 9, 10, 9, 7, 10)      # events a class: the row sums of Table 2
 
 def event_sizes(k:int,           # events
@@ -61,13 +64,15 @@ def group_events(y:np.ndarray,        # class of each picture
                  total:int=3453,      # pictures used
                  counts=EVENTS,       # events a class, dealt at random
                  least:int=7, most:int=108, # pictures an event
+                 mix:float=0.,        # share of an event's pictures that are drawn at random from its class
                 )->tuple[list, np.ndarray]: # rows of each event, class of each event
     "Group pictures into events that differ in colour within a class."
     rng = np.random.default_rng(seed); classes = np.unique(y); counts = rng.permutation(counts); events, labels = [], []
     for i, c in enumerate(classes):
         free = rng.permutation(np.flatnonzero(y == c))
         for size in event_sizes(int(counts[i]), total//len(classes) + (i < total % len(classes)), rng, least, most):
-            near = np.argsort(((colour[free] - colour[free[0]])**2).sum(1), kind="stable")[:size]
+            near = np.argsort(((colour[free] - colour[free[0]])**2).sum(1), kind="stable")
+            near = near[:size] if mix == 0 else np.r_[near[:(k := max(1, round(size*(1 - mix))))], rng.permutation(near[k:])[:size - k]]
             events.append(np.sort(free[near])); labels.append(c); free = rng.permutation(np.delete(free, near))
     return events, np.array(labels)
 
@@ -147,12 +152,28 @@ def rule_votes(covers:np.ndarray, classes:np.ndarray, chosen:tuple, n_classes:in
     for j, alpha in zip(*chosen): F[:, classes[j]] += alpha*covers[j]; out.append(F.argmax(1))
     return np.array(out)
 
-# %% ../../nbs/compositional/07_events.ipynb #a03ec5b4
+# %% ../../nbs/compositional/07_events.ipynb #b4553eb8
 SETTINGS = dict(min_support=1/11, min_lift=4., threshold_scale=1.4)        # lambda_1, lambda_2, tau of the paper
 
-def orders(sets)->list: # rules with 1, 2, 3, 4, and 5 or more items
+def event_model(method:str,      # "compositional" or "stumps"
+                rounds:int=400,  # boosting rounds
+                **settings,      # other settings than the paper's
+               )->CompositionalBoostClassifier: # unfitted
+    "One of the two contenders, with the paper's settings."
+    s = {**SETTINGS, **settings}
+    if method == "stumps": return CompositionalBoostClassifier(pool="open", max_length=1, items="both", threshold_scale=s["threshold_scale"], n_estimators=rounds)
+    if method == "compositional": return CompositionalBoostClassifier(items="positive", n_estimators=rounds, **s)
+    raise ValueError(f'method must be "compositional" or "stumps", got {method!r}')
+
+# %% ../../nbs/compositional/07_events.ipynb #434255d7
+def orders(lengths)->list: # rules with 1, 2, 3, 4, and 5 or more items
     "Order distribution of rules."
-    return np.bincount(np.minimum([len(t) for t in sets], 5), minlength=6)[1:].tolist()
+    return np.bincount(np.minimum(np.asarray(lengths, int), 5), minlength=6)[1:].tolist()
+
+def mined_orders(model, H:np.ndarray, y:np.ndarray)->list: # of all rules the pool of a fitted model held
+    "Order distribution of the pool."
+    T = informative_items(item_matrix(H, model.thresholds_, model.items))
+    return orders(mine_rules(T, y, model.min_support, model.min_lift)["items"].combine_chunks().value_lengths())
 
 def left_out(H:np.ndarray, y:np.ndarray, # histograms and classes of all events
              i:int,                      # the event left out
@@ -161,17 +182,16 @@ def left_out(H:np.ndarray, y:np.ndarray, # histograms and classes of all events
              **settings,                 # other settings than the paper's
             )->dict:                     # label, prediction, staged hits and training errors, orders of rules mined and used
     "Learn from all events but one, predict that one."
-    train = np.arange(len(y)) != i; s = {**SETTINGS, **settings}; K = int(y.max()) + 1
-    B = H > H[train].mean(0) + s["threshold_scale"]*H[train].std(0)
-    if method == "stumps": staged, mined, used = item_votes(B, boost_items(B[train], y[train], rounds), K), None, None
-    else:
-        pool = mine_rules(B[train], y[train], s["min_support"], s["min_lift"]); sets = pool["items"].to_pylist(); label = pool["label"].to_numpy()
-        covers = np.array([B[:, t].all(1) for t in sets]); chosen = boost_rules(covers[:, train], label, y[train], rounds)
-        staged, mined, used = rule_votes(covers, label, chosen, K), orders(sets), orders([sets[j] for j in chosen[0]])
+    train, own = np.arange(len(y)) != i, H[i:i+1]
+    model = event_model(method, rounds, **settings).fit(H[train], y[train])
+    hits = np.array([p[0] == y[i] for p in model.staged_predict(own)]); errors = np.asarray(model.history_["error"])
     pad = lambda v: np.r_[v, np.repeat(v[-1:], rounds - len(v))]
-    return dict(fold=int(i), label=int(y[i]), predicted=int(staged[-1, i]), hits=pad(staged[:, i] == y[i]), train_errors=pad((staged[:, train] != y[train]).mean(1)), mined=mined, used=used)
+    mined, used = (mined_orders(model, H[train], y[train]), orders(np.diff(model.rule_pointers_))) if method == "compositional" else (None, None)
+    return dict(fold=int(i), label=int(y[i]), predicted=int(model.predict(own)[0]), hits=pad(hits), train_errors=pad(errors), mined=mined, used=used)
 
-# %% ../../nbs/compositional/07_events.ipynb #3afc4c9e
+# %% ../../nbs/compositional/07_events.ipynb #df94f663
+_words = functools.lru_cache(maxsize=1)(event_words)       # one reading a process serves all units
+
 def event_unit(seed:int,            # of the grouping
                method:str,          # "compositional" or "stumps"
                lo:int, hi:int,      # events left out, one after the other
@@ -179,7 +199,7 @@ def event_unit(seed:int,            # of the grouping
                rounds:int=400,      # boosting rounds
               )->list:              # one row an event left out
     "Some of the leave-one-out runs of one grouping."
-    W = event_words(); events, y = group_events(W["y"], W["colour"], seed); H = event_histograms(W["counts"], events)
+    W = _words(); events, y = group_events(W["y"], W["colour"], seed); H = event_histograms(W["counts"], events)
     return [left_out(H, y, i, method, rounds, threshold_scale=threshold_scale) for i in range(lo, min(hi, len(y)))]
 
 def event_runs(seeds=range(5), n_jobs:int=1, out=None, progress:bool=True, block:int=11, **settings)->list: # all rows
@@ -211,3 +231,22 @@ def table2_events(n_jobs=1, out=None, progress=True):
     for what in ("mined", "used"): row("Table 3", "compositional", f"{what} rules, total", float(s["compositional"][what].sum()))
     row("Fig. 5", "compositional", "training error at round 150", float(s["compositional"]["train"][149])); row("Fig. 5", "stumps", "training error at round 400", float(s["stumps"]["train"][399]))
     return rows
+
+# %% ../../nbs/compositional/07_events.ipynb #c416d303
+def mixing_unit(seed:int,     # of the grouping
+                mix:float,    # share of each event drawn at random
+                rounds:int=400)->list: # one row a method
+    "Training errors of both methods on all 88 events, and what the pool offers."
+    W = _words(); events, y = group_events(W["y"], W["colour"], seed, mix=mix); H = event_histograms(W["counts"], events); rows = []
+    for method in ("compositional", "stumps"):
+        m = event_model(method, rounds).fit(H, y); e = 100*np.asarray(m.history_["error"]); row = dict(rules=len(m.alphas_), uncovered=0, fewest=0)
+        if method == "compositional":
+            T = informative_items(item_matrix(H, m.thresholds_, "positive")); pool = mine_rules(T, y, m.min_support, m.min_lift); label = pool["label"].to_numpy()
+            own = [T[:, t].all(1) & (y == label[j]) for j, t in enumerate(pool["items"].to_pylist())]
+            row = dict(rules=len(label), uncovered=int((~np.any(own, axis=0)).sum()), fewest=int(np.bincount(label, minlength=10).min()))
+        rows.append(dict(method=method, **row, **{f"error{t}": float(e[min(t, len(e)) - 1]) for t in (50, 150, rounds)}))
+    return rows
+
+def mixing_runs(mixes=(0., .25, .5, 1.), seeds=range(5), n_jobs:int=1, out=None, progress:bool=True)->list: # all rows
+    "Both methods on events made less and less different."
+    return run_units(mixing_unit, [dict(seed=s, mix=m) for m in mixes for s in seeds], out, n_jobs, "mixing", progress).to_pylist()
