@@ -24,6 +24,15 @@ function CodeBlock(block)
   end
 end
 
+-- nbdev's links to documented names start with the address of the site: within the site they need not
+local site = "https://boostlit.github.io/boostlit/"
+function Link(link)
+  if link.target:sub(1, #site) == site then
+    link.target = (quarto.project.offset or ".") .. "/" .. link.target:sub(#site + 1)
+    return link
+  end
+end
+
 local function only_comments(code)
   for line in (code .. "\n"):gmatch("(.-)\n") do
     if not line:match("^%s*#") and not line:match("^%s*$") then return false end
