@@ -40,10 +40,10 @@ def choose_penalty(X, y, grid, n_rounds, seed, **kw):
         out[c] = [class_accuracy(y[b], p) for p in est.staged_predict(Xb)] or [0.]
     return out
 
-# %% ../../nbs/bilinear/05_scenes.ipynb #a976c6cf
-GRIDS = {"l1": (.3, .1, .03), "l2": (3., .3, .03)}
+# %% ../../nbs/bilinear/05_scenes.ipynb #df0a4baf
+GRIDS = {"l1": (.1, .03, .01), "l2": (10., 3., .3)}
 
-def bilinear_rows(X, y, train, test, penalty, seed, n_rounds=20, look=8, grid=None, **kw):
+def bilinear_rows(X, y, train, test, penalty, seed, n_rounds=8, look=8, grid=None, **kw):
     "One split: the single model and the boosted one, each with its penalty chosen on the training set."
     from boostlit.vision.components import class_accuracy
     kw = dict(penalty=penalty, tol=1e-3, random_state=seed) | kw
