@@ -9,6 +9,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import check_estimator
 from boostlit.compositional.boosting import CompositionalBoostClassifier, boost_rules, boost_rules_reference, RulePool
 from boostlit.compositional.rules import infeasible, mine_rules, mine_rules_reference, rule_measures, table1_column
+from boostlit.compositional.theorem import error_bound, sharp_bound
 from boostlit.compositional.transactions import TransactionEncoder, item_matrix, item_thresholds
 from boostlit.core.datasets import have_dataset
 from boostlit.core.models import load_model, save_model
@@ -69,11 +70,37 @@ def test_weights_matter_and_missing_values_fire_nothing():
     with pytest.raises(ValueError, match="negative"): a.fit(X, y, sample_weight=-w)
 
 def test_degenerate_data():
-    flat = CompositionalBoostClassifier().fit(np.ones((10, 3)), [0]*4 + [1]*6)
+    with pytest.warns(UserWarning, match="no rules"): flat = CompositionalBoostClassifier().fit(np.ones((10, 3)), [0]*4 + [1]*6)
     assert flat.predict(np.ones((2, 3))).tolist() == [1, 1] and flat.terms_.num_rows == 0
     with pytest.raises(ValueError, match="class"): CompositionalBoostClassifier().fit(np.ones((4, 2)), np.zeros(4))
     huge = CompositionalBoostClassifier(n_estimators=3).fit(np.array([[1e308], [-1e308], [1e307], [-1e307]]), [0, 1, 0, 1])
     assert huge.score(np.array([[1e308], [-1e308]]), [0, 1]) == 1
+
+def test_a_model_without_rules_says_so_and_works():
+    rng = np.random.default_rng(0); X, y = rng.random((400, 14)).round(), np.r_[np.zeros(150, int), np.ones(250, int)]
+    with pytest.warns(UserWarning, match="no rules and predicts the most frequent class"): m = CompositionalBoostClassifier(min_support=.3, min_lift=1.5).fit(X, y)
+    assert m.history_.num_rows == 0 and (m.predict(X) == 1).all() and m.predict_proba(X).shape == (400, 2) and m.explain(X[:2]).num_rows == 0
+    assert list(m.staged_predict(X)) == [] and m.decision_function(X).shape == (400,)
+
+def test_items_that_every_row_holds_stay_out_of_the_rules():
+    X, y = load_wine(return_X_y=True); P = np.c_[np.full((178, 6), 7.), X]
+    a, b = (CompositionalBoostClassifier(max_length=3, n_estimators=20).fit(Z, y) for Z in (P, X))
+    np.testing.assert_allclose(a.alphas_, b.alphas_); P[:, :6] = 0.                    # constants that change on new rows silence nothing
+    assert (a.predict(P) == b.predict(X)).all() and a.rule_items_.size == b.rule_items_.size
+
+def test_loss_falls_every_round_when_silence_is_a_guess():
+    for X, y in (load_wine(return_X_y=True), load_breast_cancer(return_X_y=True)):
+        for kw in ({}, dict(pool="open", max_length=2)):
+            loss = CompositionalBoostClassifier(n_estimators=40, **kw).fit(X, y).history_["loss"].to_numpy()
+            assert (np.diff(np.r_[1, loss]) < 0).all()
+
+@settings(max_examples=300, deadline=None, database=None)
+@given(*[st.integers(0, 10**7)]*4, st.floats(.01, 1), st.floats(.01, 1))
+def test_sharp_form_of_theorem_1(hit, false, miss, rest, a, b):
+    n = hit + false + miss + rest
+    if hit == 0 or hit*n <= (hit + false)*(hit + miss): return
+    r = (hit + miss)/n; m = rule_measures(hit + false, hit, r, n); l1, l2 = (hit + false)/n*a, 1 + (m["lift"] - 1)*b
+    assert m["error"] <= sharp_bound(l1, l2, r) + 1e-9 and sharp_bound(l1, l2, r) <= error_bound(l1, l2, r) + 1e-9
 
 def test_reference_and_fast_boosting_agree():
     X, y = load_wine(return_X_y=True); T = item_matrix(X, item_thresholds(X)); t = mine_rules(T, y, .25, 1.6)
