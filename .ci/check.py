@@ -4,7 +4,7 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 
 ROOT, BIN = Path(__file__).resolve().parents[1], Path(sys.executable).parent
-say = lambda *a: print(*a, flush=True)
+say = lambda *a, **k: print(*a, **k, flush=True)
 
 
 def files(folder):
