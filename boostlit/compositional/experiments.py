@@ -37,11 +37,11 @@ def table1_numerals(n_jobs=1, out=None, progress=True):
     "Table 1, handwritten numerals."
     return _table1_rows(["numeral"])
 
-# %% ../../nbs/compositional/05_experiments.ipynb #0b2df60f
+# %% ../../nbs/compositional/05_experiments.ipynb #432f633a
 SETS = {"breast_cancer": {}, "wine": {}, "digits": dict(items="positive", threshold_scale=.5), "mfeat": dict(items="positive", threshold_scale=1.),
         "sonar": {}, "ionosphere": {}, "pima-indians-diabetes": {}, "breast-w": {}, "hepatitis": {}}
 
-def contender(method:str, # "stumps", "compositional", "open", "free stumps", or a reading "abstain mistake" / "abstain ignore"
+def contender(method:str, # "stumps", "compositional", "wide pool", "open", "free stumps", or a reading "abstain mistake" / "abstain ignore"
               dataset:str="wine", # sets the encoding
               rounds:int=100):
     "An unfitted model of the comparison."
@@ -51,8 +51,9 @@ def contender(method:str, # "stumps", "compositional", "open", "free stumps", or
         return AdaBoostClassifier(n_estimators=rounds)
     if method == "stumps": return CompositionalBoostClassifier(pool="open", max_length=1, n_estimators=rounds, **enc)
     if method == "open": return CompositionalBoostClassifier(pool="open", max_length=4, min_support=.02, n_estimators=rounds, node_budget=20_000, **enc)
+    if method == "wide pool": return CompositionalBoostClassifier(max_length=3, n_estimators=rounds, max_rules=3_000_000, **(dict(min_support=.05, min_lift=3.) if "items" in enc else dict(min_support=.1, min_lift=1.2)), **enc)
     kw = dict(abstain=method.split()[1]) if method.startswith("abstain") else {}
-    return CompositionalBoostClassifier(max_length=4, n_estimators=rounds, **enc, **kw)
+    return CompositionalBoostClassifier(n_estimators=rounds, **enc, **kw)
 
 def compare_fold(dataset:str, method:str, fold:int, rounds:int=100)->dict: # errors of one fold
     "Fits one method on one of five folds."
@@ -68,8 +69,8 @@ def compare_fold(dataset:str, method:str, fold:int, rounds:int=100)->dict: # err
     at = lambda t: float(e[min(t, len(e)) - 1]) if len(e) else float("nan")
     return dict(dataset=dataset, method=method, fold=fold, test=float(1 - m.score(ds.X[test], ds.y[test])), train10=at(10), train50=at(50), train100=at(100), rules=len(e), seconds=seconds)
 
-# %% ../../nbs/compositional/05_experiments.ipynb #5efeb520
-METHODS = ("stumps", "compositional", "open", "free stumps", "abstain mistake", "abstain ignore")
+# %% ../../nbs/compositional/05_experiments.ipynb #531c3ad2
+METHODS = ("stumps", "compositional", "wide pool", "open", "free stumps", "abstain mistake", "abstain ignore")
 
 @reproduction(0, "Sec. 5.1", needs=("mfeat", "sonar", "ionosphere", "pima-indians-diabetes", "breast-w", "hepatitis"), title="Conjunctions against stumps on nine data sets, five folds")
 def against_stumps(n_jobs=1, out=None, progress=True):
