@@ -42,7 +42,7 @@ def adaboost_reference(oracle, y, n_rounds):
         w = w/w.sum()
     return hypotheses, np.array(alphas)
 
-# %% ../../nbs/core/02_boosting.ipynb #ffda4307
+# %% ../../nbs/core/02_boosting.ipynb #f549e464
 class Boosted(NamedTuple):
     "What a master returns."
     hypotheses: list        # one a round
@@ -53,22 +53,22 @@ class Boosted(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def _reweight(w, w0, y, out, alpha, F):
-    "One pass: add alpha*out to F, multiply the weights, return (normaliser, training error, exponential loss)."
-    z, error, loss = 0., 0., 0.
+    "One pass: add alpha*out to F, multiply the weights, return (normaliser, training error, rows with an output other than -1 and +1)."
+    z, error, odd = 0., 0., 0
     up, down = np.exp(alpha), np.exp(-alpha)
     for lo in range(0, len(w), 1024):                                    # sums of sums: rounding does not pile up over many rows
-        zb, eb, lb = 0., 0., 0.
+        zb, eb = 0., 0.
         for i in range(lo, min(lo + 1024, len(w))):
             w[i] *= down if out[i] == y[i] else up
             zb += w[i]
             F[i] += alpha*out[i]
-            if y[i]*F[i] <= 0: eb += w0[i]
-            lb += w0[i]*np.exp(-y[i]*F[i])
-        z += zb; error += eb; loss += lb
+            eb += w0[i] if y[i]*F[i] <= 0 else 0.                         # a choice, not a jump
+            odd += out[i]*out[i] != 1.
+        z += zb; error += eb
     for i in range(len(w)): w[i] /= z
-    return z, error, loss
+    return z, error, odd
 
-# %% ../../nbs/core/02_boosting.ipynb #f19a38ac
+# %% ../../nbs/core/02_boosting.ipynb #06740ec6
 def adaboost(oracle,             # `best(y, w) -> (hypothesis, edge)` and `outputs(hypothesis)` in {-1, +1}
              y:np.ndarray,       # labels in {-1, +1}
              n_rounds:int,       # most rounds
@@ -79,7 +79,7 @@ def adaboost(oracle,             # `best(y, w) -> (hypothesis, edge)` and `outpu
     "AdaBoost over any oracle; stops at zero error and at error one half."
     w0 = normalise_weights(w, len(y)); w = w0.copy()
     y = np.ascontiguousarray(y, dtype=np.float64); F = np.zeros(len(y))
-    hypotheses, alphas, rows, spent = [], [], [], 0
+    hypotheses, alphas, rows, spent, loss, plain = [], [], [], 0, 1., True
     bar = progress_bar(total=n_rounds, desc="boosting", show=show)
     try:
         while spent < n_rounds:
@@ -89,7 +89,8 @@ def adaboost(oracle,             # `best(y, w) -> (hypothesis, edge)` and `outpu
             chance = error >= 0.5 - TINY
             if chance and rows: break
             alpha = 0. if chance else half_log_odds(error)
-            z, train, loss = _reweight(w, w0, y, out, alpha, F)
+            z, train, odd = _reweight(w, w0, y, out, alpha, F); plain = plain and not odd
+            loss = loss*z if plain else float(w0 @ np.exp(-y*F))             # normalisers multiply to the exponential loss
             price = 1 if cost is None else cost(h); spent += price; bar.update(price)
             hypotheses.append(h); alphas.append(alpha)
             rows.append(dict(round=len(rows)+1, error=train, weighted_error=error, edge=1-2*error, alpha=alpha, loss=loss, cost=spent))
