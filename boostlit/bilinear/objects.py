@@ -5,10 +5,10 @@
 # %% auto #0
 __all__ = ['few_test', 'object_unit', 'figure4', 'figure4_rows']
 
-# %% ../../nbs/bilinear/06_objects.ipynb #cde328d2
+# %% ../../nbs/bilinear/06_objects.ipynb #254962a1
 import numpy as np
 from ..core.experiments import reproduction, run_units
-from .boosting import BilinearBoostClassifier
+from .boosting import BilinearBoostClassifier, class_groups
 from .scenes import read_blocks, bilinear_rows
 
 # %% ../../nbs/bilinear/06_objects.ipynb #3930335d
