@@ -194,13 +194,16 @@ def ledger_rows_html(rows, # rows of the ledger
     head = "".join(f"<th>{h}</th>" for h in ("item", "data set", "method", "quantity", "paper", "ours", "seeds", "verdict", "remark"))
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
-# %% ../nbs/results/00_command.ipynb #0041f0a0
+# %% ../nbs/results/00_command.ipynb #3848fbbb
 def ledger_html(rows,      # rows of the ledger, of one paper
                 base=SITE, # where links lead
                )->str:
-    "The paper's numbers beside ours, then, folded, what only we computed."
-    theirs, more = ([r for r in rows if (r["verdict"] == "ours only") == own] for own in (False, True))
-    return ledger_rows_html(theirs, base) + (f"<details><summary>{len(more)} numbers of ours that the paper does not print</summary>{ledger_rows_html(more, base)}</details>" if more else "")
+    "The paper's numbers beside ours, then, folded, long lists of what was not run and of what only we computed."
+    by = lambda verdict: [r for r in rows if r["verdict"] == verdict]
+    folded = {"ours only": "of ours that the paper does not print"}
+    if len(by("not run")) > 20: folded = {"not run": "of the paper that were not run", **folded}
+    return ledger_rows_html([r for r in rows if r["verdict"] not in folded], base) + "".join(
+        f"<details><summary>{len(by(v))} numbers {what}</summary>{ledger_rows_html(by(v), base)}</details>" for v, what in folded.items() if by(v))
 
 # %% ../nbs/results/00_command.ipynb #6c8e8b25
 def item_figure(rows, # ledger rows of one item
