@@ -239,3 +239,39 @@ def test_save_and_load(digits, tmp_path):
     e = BilinearBoostClassifier(3).fit(digits[0][:100], digits[1][:100])
     models.save_model(e, tmp_path/"m.boostlit")
     assert np.array_equal(models.load_model(tmp_path/"m.boostlit").decision_function(digits[0]), e.decision_function(digits[0]))
+
+
+# --- the repaired model -----------------------------------------------------------------------------------------------------
+def test_fine_ramps_are_the_intersection_kernel():
+    blocks, repair = pytest.importorskip("boostlit.vision.blocks"), pytest.importorskip("boostlit.bilinear.repair")
+    H = np.random.default_rng(0).poisson(1.5, (9, 40, 3)).astype(float)
+    M = repair.map_words(blocks.blocks_from(H), "ramps", np.arange(1, 30)).to_dense()
+    assert np.allclose(np.einsum("ndm,kdm->nk", M, M), np.minimum(H[:, None], H[None]).sum((2, 3)), atol=1e-3)
+    with pytest.raises(ValueError, match="kind must"): repair.map_words(blocks.blocks_from(H), "log")
+
+
+def test_shapes_become_words_of_the_first_component():
+    import pyarrow as pa
+    blocks, repair = pytest.importorskip("boostlit.vision.blocks"), pytest.importorskip("boostlit.bilinear.repair")
+    H = np.random.default_rng(1).poisson(.5, (4, 6, 3)).astype(float)
+    codes = repair.shape_codes(pa.table({"rows": [7, 7, 9, 5], "cols": [8, 8, 8, 8]}), [0, 2])
+    assert codes.tolist() == [0, 0, 1, -1]
+    S = repair.add_shape(blocks.blocks_from(H), codes, .25).to_dense()
+    assert S.shape == (4, 8, 3) and np.array_equal(S[:, :6], H) and np.allclose(S[:, 6:, 0], [[.5, 0], [.5, 0], [0, .5], [0, 0]]) and not S[:, 6:, 1:].any()
+
+
+def test_corrective_boosting_ends_at_the_machine_and_is_sparse_when_cut():
+    blocks, repair = pytest.importorskip("boostlit.vision.blocks"), pytest.importorskip("boostlit.bilinear.repair")
+    X, y = make_word_place(90, n_words=8, grid=3, seed=2)
+    y = np.where(X[:, 2].sum(1) > np.median(X[:, 2].sum(1)), 2, (y + 1)//2)
+    B = blocks.blocks_from(X); A = B.to_csr().astype(float)
+    whole, few = repair.corrective_classifier(B, y, 9, 10**6), repair.corrective_classifier(B, y, 4, 12)
+    want = []
+    for k in range(3):
+        d, b = repair.soft_margin((A@A.T).toarray(), np.where(y == k, 1, -1))
+        want.append(A@(A.T@d) + b)
+    assert np.allclose(whole.decision_function(B), np.array(want).T, atol=2e-2)
+    assert ((few.components_ != 0).sum(2) == 1).all() and ((few.words_ != 0).sum((0, 2)) <= 12).all() and few.n_rounds_ == 4
+    assert all(len(set(few.components_[:, k].argmax(1))) == 4 for k in range(3)) and few.terms_.num_rows > 0
+    two = repair.corrective_classifier(B, y == 2, 4, 20)
+    assert two.decision_function(B).shape == (90,) and two.score(B, y == 2) > .7

@@ -7,9 +7,10 @@ __all__ = ['RAMPS', 'GRIDS', 'COUPLED', 'STEPS', 'DENSE', 'SPARSE', 'map_words',
            'add_shape', 'repair_blocks', 'component_grams', 'soft_margin', 'corrective_boost', 'cut_terms',
            'corrective_classifier', 'ladder_unit', 'sparse_rung', 'repair_ladder', 'repair_rows']
 
-# %% ../../nbs/bilinear/07_repair.ipynb #2ce9a4bb
+# %% ../../nbs/bilinear/07_repair.ipynb #36f0d131
 import numpy as np
 from numba import njit
+from ..core.conventions import history_table
 from ..core.experiments import reproduction, run_units
 from .boosting import BilinearBoostClassifier
 from .scenes import halves
@@ -150,7 +151,7 @@ def corrective_boost(K,                  # (components, n, n) Gram matrices
         if len(judge): staged.append(np.array([cross[k]@d[k] + b[k] for k in classes]).T)
     return np.array(chosen), d, b, np.array(staged)
 
-# %% ../../nbs/bilinear/07_repair.ipynb #e559a442
+# %% ../../nbs/bilinear/07_repair.ipynb #c018f715
 def cut_terms(A, codes, chosen, d, D,    # pictures x (component, word) in columns, class numbers, result of `corrective_boost`, words of the blocks
               n_weights:int=3000,        # weights a class may keep
               C:float=10.,               # cost of the master
@@ -173,7 +174,8 @@ def corrective_classifier(X, y,          # blocks with `to_csr`, labels
     est = BilinearBoostClassifier(len(chosen)); est.classes_, est.n_words_, est.n_components_, est.n_features_in_ = classes, D, m, D
     if len(classes) == 2: chosen, W, b = chosen[:, 1:], W[:, 1:], b[1:]
     est.words_, est.components_, est.biases_, est.n_rounds_ = W, np.eye(m)[chosen], np.zeros(chosen.shape), len(chosen)
-    est.biases_[0] = b
+    est.biases_[0] = b; est.penalties_ = np.array([C])
+    est.history_ = history_table([dict(round=t+1, error=float(np.mean(p != y)), words=float((W[t] != 0).sum(1).mean()), components=1.) for t, p in enumerate(est.staged_predict(X))])
     return est
 
 # %% ../../nbs/bilinear/07_repair.ipynb #f3596339
