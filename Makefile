@@ -59,9 +59,10 @@ bench: .venv/.bench .venv/.package
 lab: .venv/.dev .venv/.package
 	$(BIN)/jupyter lab nbs
 
-docs: .venv/.dev
+docs: .venv/.dev .venv/.package
 	@command -v quarto >/dev/null || { echo "make docs needs Quarto 1.7 or later on the PATH (https://quarto.org); nothing was built."; exit 1; }
 	$(BIN)/nbdev_proc_nbs && quarto render _proc --no-execute
+	@rm -rf _docs && mv _proc/_docs _docs && echo "The site is in _docs: open _docs/index.html."
 
 clean:
 	rm -rf .venv build dist *.egg-info _proc _docs
