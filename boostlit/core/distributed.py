@@ -737,13 +737,13 @@ def mine_prefixes(bits, n, order, n_full, lo, hi, min_support, max_length):
         found.append(pa.table({"items": _named(flat, pointers, keep, order[mine]), "support": table["support"].filter(pa.array(keep))}))
     return pa.concat_tables(found).combine_chunks() if found else None
 
-# %% ../../nbs/core/12_distributed.ipynb #84a208dd
+# %% ../../nbs/core/12_distributed.ipynb #703e02c9
 def distributed_closed_itemsets(transactions,        # as for `closed_itemsets`
                                 min_support,         # smallest support: a count if int, a fraction if float
                                 client=None,         # a `distributed.Client`; None for the current one
                                 max_length:int=None, # only sets of at most this many items
                                 tasks:int=64,        # pieces of work, more than workers since they are uneven
-                               )->"pa.Table":        # equal to `closed_itemsets`, order included
+                               )->"pa.Table":        # the sets and supports of `closed_itemsets`; near the leaves in another order
     "All closed frequent itemsets, mined a few prefixes a task on a Dask cluster."
     import pyarrow as pa
     from boostlit.core.itemsets import _arguments, closed_itemsets
