@@ -34,7 +34,7 @@ def test_page_is_whole(page):
     first = "".join(nb["cells"][0]["source"])
     assert first.startswith("# ") or first.startswith("---"), "the first cell is the title"
     longest = max((len(s.split("\n")) for s in CODE[page] if "#| export" in s), default=0)
-    assert longest <= 70, f"an exported cell of {longest} lines"
+    assert longest <= 60, f"an exported cell of {longest} lines"
     assert page.stat().st_size < 1_500_000
 
 
