@@ -217,7 +217,7 @@ def closed(name, support, mlxtend=False, repeats=5, small=False):
     if mlxtend: peers["mlxtend fpgrowth, all frequent"] = mlxtend_frequent(B, support)
     return Work(f"closed {name} {support}", {"boostlit": lambda: closed_itemsets(B, support), **peers}, len, "5x the best peer", "quality: number of sets", repeats, once=("mlxtend fpgrowth, all frequent",))
 
-# %% ../../nbs/results/02_benchmarks.ipynb #5188a857
+# %% ../../nbs/results/02_benchmarks.ipynb #30e0e103
 def rule_counts(name, support, lift, small=False):
     "Rules of at least some lift with class counts and confidence."
     from boostlit import load_dataset, mine_rules
@@ -228,7 +228,7 @@ def rule_counts(name, support, lift, small=False):
         columns, counts = np.ascontiguousarray(B.T), []
         found = sets()
         for items, _ in found: counts.append(onehot[columns[list(items)].all(0)].sum(0))
-        return finish(np.array(counts), np.array([s for _, s in found]))
+        return finish(np.array(counts).reshape(-1, onehot.shape[1]), np.array([s for _, s in found]))
     def product(chunk=4096):
         found, total, dense = sets(), 0, B.T.astype(np.float32)
         for a in range(0, len(found), chunk):
