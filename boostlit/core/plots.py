@@ -123,11 +123,12 @@ def terms_text(est,         # a fitted estimator with `terms_`
     if len(rows) > top: lines.append(f"           and {len(rows) - top} more")
     return "\n".join(lines)
 
-# %% ../../nbs/core/07_plots.ipynb #1080673a
+# %% ../../nbs/core/07_plots.ipynb #f73dceb4
 class ModelDisplay:
     "What a fitted estimator has learnt, as a picture and (`print`) as words. Use the display of your estimator's kind."
     draws = ""        # "module:function" that draws, called with the estimator and `arguments`
     needs = "terms_"  # attribute that tells this kind of estimator
+    whole = False     # is every round drawn, whatever `top`?
 
     def __init__(self, est:BaseEstimator, # a fitted estimator
                  top:int=10):             # most terms drawn and printed
@@ -150,11 +151,11 @@ class ModelDisplay:
 
     def arguments(self, ax:object)->dict:
         "What the drawing function is told besides the estimator."
-        return dict(top=self.top, ax=ax)
+        return dict(ax=ax) if self.whole else dict(top=self.top, ax=ax)
 
     def __str__(self): return terms_text(self.estimator, self.top)
 
-# %% ../../nbs/core/07_plots.ipynb #a726d256
+# %% ../../nbs/core/07_plots.ipynb #e2dd5bab
 class RuleDisplay(ModelDisplay):
     "Rules of a `CompositionalBoostClassifier` as bars."
     draws, needs = "boostlit.compositional.boosting:plot_rules", "rule_items_"
@@ -168,17 +169,11 @@ class ProductDisplay(ModelDisplay):
 
 class ProjectionDisplay(ModelDisplay):
     "Directions of the stumps of a `PairwiseBoostClassifier` over the rounds."
-    draws, needs = "boostlit.pairwise.estimator:plot_directions", "difference_"
-    def arguments(self, ax:object)->dict:
-        "All rounds are drawn."
-        return dict(ax=ax)
+    draws, needs, whole = "boostlit.pairwise.estimator:plot_directions", "difference_", True
 
 class BilinearDisplay(ModelDisplay):
     "Component weights of a bilinear classifier as a map."
-    draws, needs = "boostlit.bilinear.boosting:plot_components", "components_"
-    def arguments(self, ax:object)->dict:
-        "All rounds of the first class are drawn."
-        return dict(ax=ax)
+    draws, needs, whole = "boostlit.bilinear.boosting:plot_components", "components_", True
 
 class PatternDisplay(ModelDisplay):
     "Stumps, itemsets, kernels or subgraphs of an LPBoost estimator as labelled bars."
