@@ -140,7 +140,7 @@ def test_disk_full_keeps_the_old_file(two_models, tmp_path, monkeypatch, step):
     with monkeypatch.context() as m:
         if step == "fsync": m.setattr(os, "fsync", full)
         elif step == "replace": m.setattr(os, "replace", full)
-        elif step == "open": m.setattr(models.tempfile, "mkstemp", full)
+        elif step == "open": m.setattr(models.os, "open", full)
         else: m.setattr(pa, "OSFile", full)
         with pytest.raises(OSError, match="No space left"): save_model(new, path)
     assert path.read_bytes() == before and os.listdir(tmp_path) == ["model.arrow"]

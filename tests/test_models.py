@@ -27,6 +27,16 @@ def test_multi_class_round_trip(tmp_path):
         assert load_model(tmp_path/"m").decision_function(Xw).tobytes() == est.decision_function(Xw).tobytes()
 
 
+@pytest.mark.skipif(os.name != "posix", reason="needs file modes")
+@pytest.mark.parametrize("mask", [0o022, 0o002, 0o077])
+def test_the_umask_decides_who_may_read(tmp_path, mask):
+    "A file written aside and renamed is as open as one written by open(): not closed to the group because it had a temporary name."
+    old = os.umask(mask)
+    try: save_model(DecisionStumpClassifier().fit(X, y), tmp_path/"m"); (tmp_path/"plain").write_text("")
+    finally: os.umask(old)
+    assert (tmp_path/"m").stat().st_mode == (tmp_path/"plain").stat().st_mode
+
+
 def every_estimator():
     "One small fitted model of each public estimator, LPBoost in each of its languages, and an input to use it on."
     from test_bad_input import ESTIMATORS, BINARY, ONE, estimator, fit, good_data

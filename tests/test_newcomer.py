@@ -1,5 +1,5 @@
 "The ten lines on the front page of each series: fitted, printed, plotted, saved, reloaded. Short form on the installed package; long form from the built wheel in an empty environment."
-import json, os, subprocess, sys, venv
+import json, os, shutil, subprocess, sys, venv
 from pathlib import Path
 import pytest
 
@@ -40,10 +40,11 @@ import boostlit; print(boostlit.__file__)
 """
 
 
+CLEAN = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "BOOSTLIT_DATA", "NUMBA_CACHE_DIR", "VIRTUAL_ENV")}      # nothing of this machine's own
+
 def run(python, folder):
     (folder/"pages.json").write_text(json.dumps({p: ten_lines(p) for p in FRONT}), encoding="utf-8"); (folder/"run.py").write_text(RUN)
-    env = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "BOOSTLIT_DATA", "NUMBA_CACHE_DIR")}
-    done = subprocess.run([python, "-P", "run.py", "pages.json"] if sys.version_info >= (3, 11) else [python, "run.py", "pages.json"], cwd=folder, capture_output=True, text=True, timeout=900, env=env)
+    done = subprocess.run([python, "-P", "run.py", "pages.json"] if sys.version_info >= (3, 11) else [python, "run.py", "pages.json"], cwd=folder, capture_output=True, text=True, timeout=900, env=CLEAN)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
     return done.stdout
 
@@ -54,11 +55,12 @@ def test_ten_lines_run(tmp_path): print(run(sys.executable, tmp_path))
 @pytest.mark.soak
 @pytest.mark.skipif(not SOAK, reason="long form: BOOSTLIT_SOAK=1")
 def test_soak_from_the_wheel_in_an_empty_environment(tmp_path):
-    subprocess.run([sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", str(tmp_path/"dist"), str(ROOT)], check=True)
+    shutil.copytree(ROOT, tmp_path/"tree", ignore=shutil.ignore_patterns(".*", "_docs", "_proc", "build", "dist", "*.egg-info", "__pycache__", "nbs", "tests", "reproduction"))   # built aside: no old build folder gets in
+    subprocess.run([sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", str(tmp_path/"dist"), str(tmp_path/"tree")], check=True, env=CLEAN)
     wheel, = (tmp_path/"dist").glob("*.whl")
     venv.create(tmp_path/"empty", with_pip=True)
     python = tmp_path/"empty"/("Scripts" if os.name == "nt" else "bin")/"python"
-    install = subprocess.run([python, "-m", "pip", "install", "-q", "--disable-pip-version-check", str(wheel)], capture_output=True, text=True)
+    install = subprocess.run([python, "-m", "pip", "install", "-q", "--disable-pip-version-check", str(wheel)], capture_output=True, text=True, env=CLEAN)
     if install.returncode and "connection" in install.stderr.lower(): pytest.skip("no package index within reach")
     assert install.returncode == 0, install.stderr[-2000:]
     out = run(str(python), tmp_path)

@@ -9,8 +9,8 @@ __all__ = ['FORMAT', 'MOST_BYTES', 'SCALARS', 'PLAIN_NAMES', 'MAGIC', 'COLUMNS',
            'read_leaves', 'load_model', 'check_state', 'records', 'inside', 'relations', 'lp_model', 'mutate',
            'survive', 'mutate_leaves']
 
-# %% ../../nbs/core/05_models.ipynb #d87129a9
-import hashlib, json, os, tempfile
+# %% ../../nbs/core/05_models.ipynb #e05c8197
+import hashlib, json, os, secrets
 from pathlib import Path
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -125,7 +125,7 @@ def rebuild(node, leaves):
     if kind == "dict": return {k: rebuild(v, leaves) for k, v in value.items()}
     raise ValueError(f"unknown node {kind!r}")
 
-# %% ../../nbs/core/05_models.ipynb #0e1606e2
+# %% ../../nbs/core/05_models.ipynb #82cfdc5b
 def fitted_state(est)->dict:
     "Everything a fit has left in an estimator: attributes that end in an underscore."
     from sklearn.utils.validation import check_is_fitted
@@ -144,8 +144,8 @@ def write_whole(path,          # final place of the file
                ):
     "Write through a temporary file, sync, and rename: whole or not at all."
     path = Path(path)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-    os.close(handle)
+    temporary = str(path.parent/f".{path.name}.{secrets.token_hex(8)}.part")
+    os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))        # as open() would: what others may read is for the umask to say
     try:
         write(temporary)
         with open(temporary, "rb") as f: os.fsync(f.fileno())
