@@ -64,5 +64,6 @@ def test_soak_from_the_wheel_in_an_empty_environment(tmp_path):
     if install.returncode and "connection" in install.stderr.lower(): pytest.skip("no package index within reach")
     assert install.returncode == 0, install.stderr[-2000:]
     out = run(str(python), tmp_path)
-    assert str(tmp_path) in out
-    print(f"ten lines of {len(FRONT)} series from {wheel.name} in an empty environment:", *out.splitlines()[:len(FRONT)], sep="\n  ")
+    packages = subprocess.run([python, "-m", "pip", "list", "--format=freeze", "--disable-pip-version-check"], capture_output=True, text=True, check=True, env=CLEAN).stdout.split()
+    assert str(tmp_path) in out and not [p for p in packages if p.startswith(("nbdev", "pytest", "dask", "opencv", "pandas"))]           # nothing but what it asks for
+    print(f"ten lines of {len(FRONT)} series from {wheel.name} in an empty environment of {len(packages)} packages:", *(l for l in out.splitlines() if l.startswith(tuple(FRONT))), sep="\n  ")
