@@ -62,3 +62,15 @@ def test_regions(labels):
     ax = P.plot_decision_regions(model, X, y, resolution=20)
     assert len(ax.lines) == len(labels) and ax.collections[0].get_array().size == 400
     with pytest.raises(ValueError, match="2 columns"): P.plot_decision_regions(model, np.zeros((3, 5)))
+
+
+def test_stump_display_says_what_the_stump_does():
+    import pyarrow as pa
+    from boostlit import AdaBoostClassifier, DecisionStumpClassifier
+    colour = np.array(["red", "green", "blue"])[np.arange(60) % 3]; label = np.where(colour == "green", "buy", "leave")
+    nominal = DecisionStumpClassifier().fit(pa.table({"colour": colour.tolist()}), label)
+    assert str(P.StumpDisplay.from_estimator(nominal)).splitlines()[:2] == ["colour = green: buy", "colour ≠ green: leave"]
+    X = np.arange(60.)[:, None]; numeric = DecisionStumpClassifier().fit(X, X[:, 0] > 19.5)
+    shown = P.StumpDisplay.from_estimator(numeric)
+    assert str(shown).splitlines()[:2] == ["x0 ≤ 19.5: False", "x0 > 19.5: True"] and len(shown.ax_.patches) == 3
+    with pytest.raises(ValueError, match="cannot draw"): P.StumpDisplay.from_estimator(AdaBoostClassifier(n_estimators=1).fit(X, X[:, 0] > 19.5))

@@ -4,7 +4,8 @@
 
 # %% auto #0
 __all__ = ['PALETTE', 'INK', 'use_style', 'plot_learning_curves', 'plot_margins', 'plot_decision_regions', 'terms_text',
-           'ModelDisplay', 'RuleDisplay', 'ProductDisplay', 'ProjectionDisplay', 'BilinearDisplay', 'PatternDisplay']
+           'ModelDisplay', 'RuleDisplay', 'ProductDisplay', 'ProjectionDisplay', 'BilinearDisplay', 'PatternDisplay',
+           'stump_branches', 'plot_stump', 'StumpDisplay']
 
 # %% ../../nbs/core/07_plots.ipynb #53b8b665
 from importlib import import_module
@@ -178,3 +179,28 @@ class BilinearDisplay(ModelDisplay):
 class PatternDisplay(ModelDisplay):
     "Stumps, itemsets, kernels or subgraphs of an LPBoost estimator as labelled bars."
     draws, needs = "boostlit.lpboost.estimators:plot_terms", "models_"
+
+# %% ../../nbs/core/07_plots.ipynb #d5da9db0
+def stump_branches(est)->list:
+    "(condition, class) of the branches of a fitted `DecisionStumpClassifier`: two sides of the cut, and missing."
+    s = est.stump_; j, t = int(s["feature"]), float(s["threshold"])
+    name, words = str(est.feature_names_in_[j]) if hasattr(est, "feature_names_in_") else f"x{j}", est.categories_[j]
+    value = f"{t:.4g}" if not s["nominal"] else words[int(t)] if words is not None and int(t) < len(words) else f"{t:g}"
+    sides = ("=", "≠") if s["nominal"] else ("≤", ">")
+    return [(text, est.classes_[int(s[b])]) for text, b in ((f"{name} {sides[0]} {value}", "left"), (f"{name} {sides[1]} {value}", "right"), (f"{name} missing", "missing"))]
+
+def plot_stump(est,      # a fitted `DecisionStumpClassifier`
+               ax=None,  # axes to draw on
+              ):         # the axes
+    "The branches of a single stump, coloured by the class they answer with."
+    ax, classes = _axes(ax), list(est.classes_)
+    for k, (text, label) in enumerate(stump_branches(est)):
+        ax.barh(-k, 1, height=.8, color=PALETTE[classes.index(label) % len(PALETTE)], alpha=.35)
+        ax.text(.02, -k, text, va="center", fontsize=8); ax.text(.98, -k, str(label), va="center", ha="right", fontsize=8, fontweight="bold")
+    ax.set(xlim=(0, 1)); ax.axis("off")
+    return ax
+
+class StumpDisplay(ModelDisplay):
+    "The three branches of a `DecisionStumpClassifier`."
+    draws, needs, whole = "boostlit.core.plots:plot_stump", "stump_", True
+    def __str__(self): return "\n".join(f"{text}: {label}" for text, label in stump_branches(self.estimator))
