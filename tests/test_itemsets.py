@@ -1,5 +1,5 @@
 "Closed itemsets and weighted search against other people's code, brute force and bad input."
-import itertools
+import itertools, os, subprocess, sys
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -165,3 +165,18 @@ def test_search_bad_input_and_budget():
     assert not done and found
     assert best_itemsets(np.zeros((5, 3)), np.ones(5), allow_empty=False)[0] == []
     assert best_itemsets(np.zeros((5, 0)), np.ones(5))[0] == [((), 1, 5.)]
+
+
+@pytest.mark.soak
+def test_soak_without_the_gather_instruction(tmp_path):
+    "On a processor without pext the six moves give the same sets; houses move, tables fill."
+    code = """
+import numpy as np
+from boostlit.core.itemsets import closed_itemsets, closed_reference
+X = np.random.default_rng(0).random((300, 14)) < .55
+t = closed_itemsets(X, 30)
+assert dict(zip(map(tuple, t["items"].to_pylist()), t["support"].to_pylist())) == closed_reference(X, 30)
+print(t.num_rows)
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, "NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": "-bmi2", "NUMBA_CACHE_DIR": str(tmp_path)})
+    assert run.returncode == 0 and int(run.stdout) > 500, run.stderr
