@@ -46,18 +46,20 @@ def fit_codebook(X:np.ndarray,          # (n, d) sample of descriptors
     v = v*np.sign(v[np.argmax(abs(v))])
     return C[np.argsort(C@v, kind="stable")].astype(np.float32)
 
-# %% ../../nbs/vision/03_codebook.ipynb #ae83da51
+# %% ../../nbs/vision/03_codebook.ipynb #2261681f
 KINDS = {"sift": (True, dense_sift), "colour": (False, dense_colour), "texture": (True, dense_orientation)}
 
 def describe(data:bytes,              # encoded picture
              kind:str="sift",         # "sift", "colour" or "texture"
              max_pixels:int|None=None,# shrink larger pictures
+             mirror:bool=False,       # describe the picture as a mirror shows it
              **grid,                  # size, step (and sigma for "sift")
             )->tuple[np.ndarray, tuple[int, int]]: # descriptors row by row, and the picture's (height, width)
     "Decode a picture and describe the patches of its grid."
     if kind not in KINDS: raise ValueError(f"kind must be one of {sorted(KINDS)}, got {kind!r}")
     grey, fn = KINDS[kind]
     img = resize_image(decode_image(data, grey), max_pixels=max_pixels)
+    if mirror: img = np.ascontiguousarray(img[:, ::-1])
     return fn(img, **grid), img.shape[:2]
 
 def full_how(how:dict)->dict: # the same with the defaults written out, for a key that changes when a default does

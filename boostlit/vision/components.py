@@ -176,7 +176,7 @@ def pyramid_kernel(table:pa.Table, n_words:int, # words of the images, size of t
     w = np.repeat((pyramid_weights(levels)[None, :]/n[:, None]).ravel(), size)
     return intersection_kernel(BilinearBlocks(P.indptr, P.words, (P.values*w).astype(np.float32), P.shape).to_csr(), n_jobs=n_jobs)
 
-# %% ../../nbs/vision/05_components.ipynb #d2cc9f5d
+# %% ../../nbs/vision/05_components.ipynb #5aeae2c4
 def image_features(name:str,              # image set, such as "scene15"
                    n_words:int=1000,      # size of the codebook
                    grid:tuple=(20, 15),   # components across and down
@@ -187,8 +187,9 @@ def image_features(name:str,              # image set, such as "scene15"
                    progress:bool=False,   # show bars
                    per_class:int|None=None, classes=None, # part of the set, as in `image_table`
                    n_images:int=600, per_image:int=200, # sample for the codebook
+                   mirror:bool=False,     # also the words of the mirrored pictures?
                    **how,                 # as in `describe`
-                  )->dict:                # X (`BilinearBlocks`), words (table), y (labels), classes, files, centres
+                  )->dict:                # X (`BilinearBlocks`), words (table), y (labels), classes, files, centres; mirrored (table) if asked
     "Codebook, words and components of an image set, cached by content."
     cache = pathlib.Path(cache) if cache is not None else cache_dir()/"vision"
     table = image_table(name, classes, per_class); images = table["image"]
@@ -200,7 +201,8 @@ def image_features(name:str,              # image set, such as "scene15"
     patches = {k: how[k] for k in ("size", "step") if k in how}
     if not path.is_file(): save_blocks(component_blocks(words, n_words, grid, side, n_jobs=n_jobs, **patches), path, grid=grid, side=side)
     y = np.asarray(table["class"].to_pylist()); classes, codes = np.unique(y, return_inverse=True)
-    return dict(X=load_blocks(path), words=words, y=codes, classes=classes, files=np.asarray(table["file"].to_pylist()), centres=centres)
+    more = dict(mirrored=image_words(images, centres, mirror=True, **job, **how)) if mirror else {}
+    return dict(X=load_blocks(path), words=words, y=codes, classes=classes, files=np.asarray(table["file"].to_pylist()), centres=centres) | more
 
 # %% ../../nbs/vision/05_components.ipynb #fb6a108d
 def random_split(y:np.ndarray,       # class codes
