@@ -4,7 +4,7 @@ import numpy as np, pytest
 from hypothesis import given, settings, strategies as st
 from boostlit import AdaBoostClassifier, DecisionStumpClassifier, GentleBoostClassifier, StumpOracle
 from boostlit.core.boosting import adaboost, adaboost_reference, gentleboost
-from boostlit.core.stumps import LearnerOracle, stump_outputs
+from boostlit.core.stumps import Joint, LearnerOracle, code_values, column_sums, fixed_scale, stump_outputs, to_fixed
 
 
 @st.composite
@@ -115,3 +115,66 @@ def test_threads_and_runs_give_the_same_bytes():
     rng = np.random.default_rng(0); X = rng.normal(size=(500, 7)); y = rng.random(500) < .4
     a, b = (AdaBoostClassifier(n_estimators=30, n_jobs=j).fit(X, y) for j in (1, 3))
     assert a.stumps_.tobytes() == b.stumps_.tobytes() and a.alphas_.tobytes() == b.alphas_.tobytes()
+
+
+# ---- exact sums: no order of rows, no joining of columns, no number of threads can be seen in the answer
+
+def alone(oracle):
+    "The same oracle with every column summed on its own."
+    oracle.joint = Joint(oracle.codes, oracle.n_codes, np.arange(len(oracle.codes)), np.empty((0, 0), np.int64))
+    return oracle
+
+
+@settings(max_examples=300, deadline=None)
+@given(problems(), st.sampled_from(["error", "entropy", "least_squares"]), st.integers(0, 2**32 - 1))
+def test_joint_columns_and_the_order_of_rows_change_no_bit(problem, criterion, seed):
+    X, y, w, kinds = problem
+    mixed = np.random.default_rng(seed).permutation(len(y))
+    a, b, c = StumpOracle(X, kinds, 256, criterion), alone(StumpOracle(X, kinds, 256, criterion)), StumpOracle(X[mixed], kinds, 256, criterion)
+    want = a.best(y, w)
+    assert want == b.best(y, w) and want == c.best(y[mixed], w[mixed])
+    assert (code_values(a, want[0])[a.codes[want[0]["feature"]]] == stump_outputs(want[0], X)[0]).all()
+
+
+def test_columns_with_few_combinations_share_a_byte():
+    rng = np.random.default_rng(0); n = 4000
+    job, grade = rng.integers(40, size=n), rng.integers(4, size=n)
+    X = np.c_[rng.normal(size=n), np.eye(40)[job], grade, grade**2, np.where(rng.random(n) < .1, np.nan, grade % 2), np.full(n, 7.), rng.integers(200, size=n)]
+    oracle = StumpOracle(X); J = oracle.join()
+    assert len(J.codes) < 6 and (J.sizes <= 256).all()
+    for j in range(X.shape[1]): assert (J.part[j][J.codes[J.home[j]]] == oracle.codes[j]).all()
+    g = rng.integers(-2**50, 2**50, n)
+    assert (column_sums(oracle, g) == column_sums(alone(StumpOracle(X)), g)).all()
+    assert (column_sums(oracle, g) == column_sums(StumpOracle(X, n_jobs=3), g)).all()
+    for j in range(X.shape[1]): assert (column_sums(oracle, g)[j, :oracle.n_codes[j]] == [g[oracle.codes[j] == c].sum() for c in range(oracle.n_codes[j])]).all()
+
+
+@pytest.mark.parametrize("make", [AdaBoostClassifier, GentleBoostClassifier])
+def test_shuffled_rows_give_the_same_bytes(make):
+    rng = np.random.default_rng(0); X = rng.normal(size=(3000, 6)); X[:, 4:] = X[:, 4:].round(); y = X[:, 0]*X[:, 1] + rng.normal(size=3000) > 0
+    mixed = rng.permutation(3000)
+    a, b = make(n_estimators=80).fit(X, y), make(n_estimators=80, n_jobs=2).fit(X[mixed], y[mixed])
+    assert a.stumps_.tobytes() == b.stumps_.tobytes() and a.alphas_.tobytes() == b.alphas_.tobytes() and a.history_.equals(b.history_)
+
+
+@pytest.mark.parametrize("total", [1., 1 + 1e-15, .3, 1e-200, 5e-324, 37., 1e300])
+def test_fixed_point_leaves_room_and_precision(total):
+    scale = fixed_scale(total)
+    assert total*scale < 2**62 and (total*scale > 2**57 or total < 1e-280) and np.log2(scale) % 1 == 0
+    w = np.random.default_rng(0).dirichlet(np.ones(999))*total; k = to_fixed(w, scale)
+    if total > 1e-280: assert abs(int(k.sum())/scale - total) <= 1e-13*total
+
+
+def test_weights_that_cannot_be_summed_are_refused():
+    with pytest.raises(ValueError, match="finite"): StumpOracle(np.zeros((2, 1))).best(np.ones(2), np.array([1., np.nan]))
+
+
+def test_stump_loops_equal_the_loops_for_black_boxes():
+    class BlackBox:
+        def __init__(self, oracle): self.best, self.outputs = oracle.best, oracle.outputs
+    rng = np.random.default_rng(3); X = rng.normal(size=(400, 5)).round(1); y = np.where(X[:, 0]*X[:, 1] > 0, 1., -1.); w = rng.integers(1, 4, 400)
+    for master, criterion in ((adaboost, "error"), (adaboost, "entropy"), (gentleboost, "least_squares")):
+        oracle = StumpOracle(X, criterion=criterion); fast, slow = master(oracle, y, 40, w), master(BlackBox(oracle), y, 40, w)
+        assert (np.array(fast.hypotheses)["threshold"] == np.array(slow.hypotheses)["threshold"]).all() and (np.array(fast.hypotheses)["feature"] == np.array(slow.hypotheses)["feature"]).all()
+        for a, b in zip(fast[1:2] + fast[3:], slow[1:2] + slow[3:]): assert np.allclose(a, b, rtol=1e-10, atol=1e-12)
+        for a, b in zip(fast.history, slow.history): assert a.keys() == b.keys() and np.allclose(list(a.values()), list(b.values()), rtol=1e-10, atol=1e-12)

@@ -13,16 +13,17 @@ import warnings
 import numpy as np
 from numpy.typing import ArrayLike
 
-# %% ../../nbs/core/08_conventions.ipynb #ac959af7
+# %% ../../nbs/core/08_conventions.ipynb #fd016b72
 def encode_labels(y,              # labels of any type: numbers, strings, booleans
                  )->tuple:        # (sorted distinct classes, rank of each label as int64)
     "Classes of `y` and the position of every label among them; at least two classes are required."
     from sklearn.utils.multiclass import check_classification_targets
     check_classification_targets(y)
-    classes, codes = np.unique(np.asarray(y), return_inverse=True)
+    y = np.asarray(y)
+    classes = np.unique(y)
     if len(classes) < 2: raise ValueError(f"Classification needs samples of at least 2 classes, but y contains one class: {classes[0]!r}" if len(classes)
                                           else "y is empty: classification needs samples of at least 2 classes")
-    return classes, codes.astype(np.int64).ravel()
+    return classes, np.searchsorted(classes, y).astype(np.int64, copy=False).ravel()      # a place among few classes: no sorting of all labels
 
 # %% ../../nbs/core/08_conventions.ipynb #a2a051a0
 def normalise_weights(sample_weight,  # None for uniform weights, or one non-negative number a row
@@ -139,15 +140,25 @@ def history_table(rows:list,         # one dict a round, all with the same keys
     keys = rows[0].keys() if rows else ("round", "error", "edge", "alpha", "loss")
     return pa.table({k: [r[k] for r in rows] for k in keys})
 
-# %% ../../nbs/core/08_conventions.ipynb #03e889e6
+# %% ../../nbs/core/08_conventions.ipynb #b26f34b0
 def progress_bar(iterable=None,      # what to loop over; None for a bar that is moved by hand
                  total=None,         # number of steps, where the iterable has no length
                  desc:str="",        # what is going on
                  show:bool=False,    # draw it?
                 ):                   # a tqdm bar (iterable, with `update` and `set_postfix`)
     "A progress bar on standard error, silent unless `show`."
+    if not show: return _NoBar(iterable)
     from tqdm.auto import tqdm
-    return tqdm(iterable, total=total, desc=desc, disable=not show, leave=False)
+    return tqdm(iterable, total=total, desc=desc, leave=False)
+
+class _NoBar:
+    "What a loop needs of a progress bar that nobody sees; a first fit need not wait for tqdm to be imported."
+    def __init__(self, iterable): self.iterable = iterable
+    def __iter__(self): return iter(self.iterable)
+    def __enter__(self): return self
+    def __exit__(self, *error): return False
+    def _nothing(self, *a, **k): return None
+    update = set_postfix = set_postfix_str = close = _nothing
 
 # %% ../../nbs/core/08_conventions.ipynb #8dea9574
 INTERRUPTS = (KeyboardInterrupt, SystemError)
