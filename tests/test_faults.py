@@ -123,6 +123,57 @@ def test_fuzzed_interrupts(name):
     assert seen.count("kept") >= len(seen)//5
 
 
+class Late:
+    "Ctrl-C at the first question of a later class: the oracle raises it when the `at`-th run of rounds begins."
+    def __init__(self, best, n_rounds, at): self.best, self.stop, self.calls = best, n_rounds*at, 0
+    def __call__(self, oracle, *a, **k):
+        self.calls += 1
+        if self.calls > self.stop: raise KeyboardInterrupt
+        return self.best(oracle, *a, **k)
+
+
+@pytest.mark.parametrize("at", [0, 1, 2])
+def test_interrupt_at_a_later_class(monkeypatch, at):
+    "One against the rest: the classes finished so far are kept, the others stay silent; before the first round there is no model."
+    from sklearn.datasets import load_wine
+    from sklearn.exceptions import NotFittedError
+    from boostlit.quadratic.boosting import ProductOracle, QuadraticBoostClassifier
+    X, y = load_wine(return_X_y=True)
+    whole = QuadraticBoostClassifier(n_estimators=3, degree=1).fit(X, y)                          # degree one: a round costs one
+    est, trap = QuadraticBoostClassifier(n_estimators=3, degree=1), Late(ProductOracle.best, 3, at)
+    monkeypatch.setattr(ProductOracle, "best", lambda oracle, *a: trap(oracle, *a))
+    if at == 0:
+        with pytest.raises(KeyboardInterrupt): est.fit(X, y)
+        with pytest.raises(NotFittedError): est.predict(X)
+        return
+    with pytest.warns(RuntimeWarning, match=f"keeps the {3*at} rounds"): est.fit(X, y)
+    assert np.array_equal(est.alphas_, whole.alphas_[:3*at]) and np.array_equal(est.stumps_, whole.stumps_[:3*at]) and est.history_.num_rows == 3*at
+    F = est.decision_function(X)
+    assert np.array_equal(F[:, :at], whole.decision_function(X)[:, :at]) and not F[:, at:].any() and np.array_equal([*est.staged_predict(X)][-1], est.predict(X))
+
+
+@pytest.mark.parametrize("name", ["GentleBoostClassifier", "QuadraticBoostClassifier"])
+def test_fuzzed_interrupts_of_several_classes(name):
+    "A Ctrl-C at any line of a three-class fit: lost only before the first round is finished or while the model is packed, else a prefix of the whole model."
+    from sklearn.datasets import load_wine
+    X, y = load_wine(return_X_y=True); cls = getattr(boostlit, name)
+    make = lambda: cls(n_estimators=4, **({"random_state": 0} if name[0] == "Q" else {}))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        whole = make().fit(X, y); counter = Interrupt(-1); counter.run(lambda: make().fit(X, y)); kept = []
+        lines = np.random.default_rng(0).choice(counter.count, min(counter.count, 300 if SOAK else 40), replace=False) + 1
+        for at in lines:
+            est, trap = make(), Interrupt(int(at))
+            try: trap.run(lambda: est.fit(X, y))
+            except (KeyboardInterrupt, SystemError): assert name[0] == "G" or not hasattr(est, "alphas_"); continue          # before the first round, or while the model was packed
+            if name[0] == "G": T = est.stumps_.shape[1]; assert est.stumps_.tobytes() == whole.stumps_[:, :T].tobytes() and est.history_.num_rows == 3*T
+            else: T = len(est.alphas_); assert np.array_equal(est.alphas_, whole.alphas_[:T]) and est.stumps_.tobytes() == whole.stumps_[:est.sizes_.sum()].tobytes() and est.history_.num_rows == T
+            assert np.isfinite(est.decision_function(X)).all() and est.terms_.num_rows >= 1
+            kept.append(T)
+    print(f"{name} of three classes: Ctrl-C at {len(lines)} of {counter.count} lines, {len(kept)} times a model of the rounds so far")
+    assert len(kept) >= len(lines)//3
+
+
 # ---------------------------------------------------------------- a full disk
 @pytest.fixture
 def two_models():

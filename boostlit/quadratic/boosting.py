@@ -4,10 +4,10 @@
 
 # %% auto #0
 __all__ = ['box2', 'ProductOracle', 'staged_terms', 'total_scores', 'QuadraticBoostClassifier', 'check_parameters',
-           'boost_machine', 'fit_machines', 'staged_scores', 'describe_terms', 'strongest_pairs', 'branch_names',
-           'plot_products']
+           'boost_machine', 'boost_machines', 'fit_machines', 'staged_scores', 'describe_terms', 'strongest_pairs',
+           'branch_names', 'plot_products']
 
-# %% ../../nbs/quadratic/04_boosting.ipynb #8fb52387
+# %% ../../nbs/quadratic/04_boosting.ipynb #a303b864
 from collections.abc import Iterator
 import pyarrow
 import numpy as np
@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 from ..core.boosting import TINY, adaboost, half_log_odds
-from ..core.conventions import INTERRUPTS, BoostingClassifierMixin, encode_labels, history_table, normalise_weights, tabular_input
+from ..core.conventions import INTERRUPTS, BoostingClassifierMixin, encode_labels, history_table, normalise_weights, tabular_input, warn_interrupted
 from ..core.stumps import STUMP, LearnerOracle, StumpOracle, describe_stump
 from .relabelling import _record, _relabel_all, lane_width, relabel, round_inputs
 
@@ -47,7 +47,7 @@ def box2(oracle,             # any object with `best(y, w)` and `outputs(h)`
         w = w/w.sum()
     return rounds
 
-# %% ../../nbs/quadratic/04_boosting.ipynb #b4631c8b
+# %% ../../nbs/quadratic/04_boosting.ipynb #d2753a03
 class ProductOracle:
     "L_G: answers with the best single classifier or product that relabelling (or exact search) finds over a base oracle."
     def __init__(self, oracle,            # the base oracle L_H
@@ -58,25 +58,24 @@ class ProductOracle:
                  budget:int=None,         # base classifiers it may hand out in all; None for no limit
                  random_state=None):      # seed or RandomState of the random labels
         self.oracle, self.n_restarts, self.max_inner, self.degree, self.search = oracle, n_restarts, max_inner, degree, search
-        self.budget, self.rng, self.interrupted = budget, check_random_state(random_state), False
+        self.budget, self.rng, self.edge = budget, check_random_state(random_state), None
 
     def best(self, y, w):
         "The factors with the largest edge found, and that edge; fewer factors win ties."
         degree = self.degree if self.budget is None else max(1, min(self.degree, self.budget))
         find = _exact_products if self.search == "exact" else _stump_products if isinstance(self.oracle, StumpOracle) else _learner_products
         best, edge = [], -1.
-        try:
-            for factors, e in find(self, np.asarray(y, np.float64), np.asarray(w, np.float64), degree):
-                if e > edge + 1e-12: best, edge = factors, e
-        except INTERRUPTS: self.interrupted = True; raise                        # a Ctrl-C, also one that met a compiled kernel
+        for factors, e in find(self, np.asarray(y, np.float64), np.asarray(w, np.float64), degree):
+            if e > edge + 1e-12: best, edge = factors, e
         if self.budget is not None: self.budget -= len(best)
-        return best, float(edge)
+        self.edge = float(edge)
+        return best, self.edge
 
     def outputs(self, factors):
         "The product of the factors on the training rows."
         return np.prod([self.oracle.outputs(h) for h in factors], axis=0)
 
-# %% ../../nbs/quadratic/04_boosting.ipynb #a562347a
+# %% ../../nbs/quadratic/04_boosting.ipynb #32899d14
 def _learner_products(lg, y, w, degree):
     "Candidates of one round over a black box: the single classifier, then R products of each degree."
     h, edge = lg.oracle.best(y, w)
@@ -98,7 +97,7 @@ def _stump_products(lg, y, w, degree):
             width = lane_width(*o.shape, int(o.n_codes.sum()), R*f)
             single, best, edge, _, _ = _relabel_all(*round_inputs(o, y, w), bits, R, lg.max_inner, f, width, 1e-12)
             if f == 1 and lo == 0: yield [_stump(o, single)], single[5]
-            yield [_stump(o, s) for s in best[edge.argmax()]], edge.max()
+            yield [_stump(o, s) for s in best[(edge >= edge.max() - 1e-12).argmax()]], edge.max()            # the first of equals
 
 def _stump(oracle, row): return np.array(_record(oracle, row), dtype=STUMP)
 
@@ -231,29 +230,37 @@ def check_parameters(est):
         if est.degree > 2: raise ValueError(f"search='exact' finds pairs, so degree must be 1 or 2, got {est.degree}")
         if est.criterion != "error": raise ValueError("search='exact' minimises the error: it needs criterion='error'")
 
-# %% ../../nbs/quadratic/04_boosting.ipynb #a8e8f21d
+# %% ../../nbs/quadratic/04_boosting.ipynb #60bee4bc
 def boost_machine(est, oracle, y, w, rng):
-    "AdaBoost over the product oracle, every factor counted as one base classifier."
+    "AdaBoost over the product oracle, every factor counted as one base classifier; and did it come to an end, or was it interrupted?"
     lg = ProductOracle(oracle, est.n_restarts, est.max_inner, est.degree, est.search, est.n_estimators, rng)
-    return adaboost(lg, y, est.n_estimators, w, est.verbose, cost=len), lg.interrupted
+    run = adaboost(lg, y, est.n_estimators, w, est.verbose, cost=len)
+    last = run.history[-1]
+    return run, last["cost"] >= est.n_estimators or last["weighted_error"] <= TINY or lg.edge <= 4*TINY       # all is spent, nothing left to learn, no edge left
+
+def boost_machines(est, oracle, labels, w, rng):
+    "One machine after the other; an interrupt keeps the finished rounds of all so far, and the classes after it stay silent."
+    runs = []
+    try:
+        for y in labels:
+            run, whole = boost_machine(est, oracle, y, w, rng); runs.append(run)
+            if not whole: break
+    except INTERRUPTS as e: warn_interrupted(sum(len(r.hypotheses) for r in runs), e)           # in the first round of a machine
+    return runs
 
 def fit_machines(est, X, codes, w):
     "Boost one machine (two classes) or one for each class against the rest, and keep what they learnt as plain arrays."
     K, rng = len(est.classes_), check_random_state(est.random_state)
     oracle = StumpOracle(X, est.kinds_, est.max_bins, est.criterion) if est.base_learner is None else LearnerOracle(est.base_learner, X, rng.randint(2**31 - 1))
-    est.n_machines_ = 1 if K == 2 else K
-    runs = []
-    for k in range(est.n_machines_):
-        run, interrupted = boost_machine(est, oracle, np.where(codes == (1 if K == 2 else k), 1., -1.), w, rng)
-        runs.append(run)
-        if interrupted: break
+    targets = [1] if K == 2 else range(K)
+    runs = boost_machines(est, oracle, (np.where(codes == k, 1., -1.) for k in targets), w, rng)
     factors = [h for r in runs for g in r.hypotheses for h in g]
     if est.base_learner is None: est.stumps_ = np.array(factors, dtype=STUMP)
     else: est.estimators_ = factors
-    est.sizes_ = np.array([len(g) for r in runs for g in r.hypotheses], np.int64)
+    est.n_machines_, est.sizes_ = len(targets), np.array([len(g) for r in runs for g in r.hypotheses], np.int64)
     est.machine_ = np.repeat(np.arange(len(runs)), [len(r.hypotheses) for r in runs])
-    est.alphas_ = np.concatenate([r.alphas for r in runs])
     est.history_ = history_table([dict(machine=k, **row) for k, r in enumerate(runs) for row in r.history])
+    est.alphas_ = np.concatenate([r.alphas for r in runs])                        # last: by this attribute the estimator counts as fitted
     return est
 
 # %% ../../nbs/quadratic/04_boosting.ipynb #866fb42a

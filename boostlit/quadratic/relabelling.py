@@ -5,10 +5,10 @@
 # %% auto #0
 __all__ = ['relabel', 'random_signs', 'lane_width', 'round_inputs', 'relabel_search']
 
-# %% ../../nbs/quadratic/02_relabelling.ipynb #855ca554
+# %% ../../nbs/quadratic/02_relabelling.ipynb #84988ebe
 import numpy as np
 from numba import njit
-from ..core.stumps import STUMP, CRITERIA, _histograms, _scan
+from ..core.stumps import STUMP, CRITERIA, _histograms, _scan, fixed_scale, to_fixed
 
 # %% ../../nbs/quadratic/02_relabelling.ipynb #d795e121
 def relabel(oracle,            # any object with `best(y, w)` and `outputs(h)`
@@ -36,25 +36,25 @@ def random_signs(rng, shape)->np.ndarray:
     "Independent signs, -1 or +1 with equal chances."
     return 1. - 2*rng.integers(0, 2, shape)
 
-# %% ../../nbs/quadratic/02_relabelling.ipynb #f75a6c92
+# %% ../../nbs/quadratic/02_relabelling.ipynb #9420f1ad
 @njit(cache=True, nogil=True)
 def _unfold(table, lanes, cell, lane):
     "Sums of one cell under the signs of every lane, from its sums by sign pattern; row `lanes` gets the plain sum."
     o = cell << lanes
     for l in range(lanes-1, -1, -1):
-        half, s = 1 << l, 0.
+        half, s = 1 << l, 0
         for p in range(o, o + half):
             s += table[p] - table[p + half]
             table[p] += table[p + half]
         lane[l, cell] = s
     lane[lanes, cell] = table[o]
 
-# %% ../../nbs/quadratic/02_relabelling.ipynb #599d96c8
+# %% ../../nbs/quadratic/02_relabelling.ipynb #0c262942
 @njit(cache=True, nogil=True)
 def _pattern_tables(codes, lo, hi, g, pattern, lanes, table):
     "table[j-lo, code and sign pattern] = sum of g over the rows that have both; up to four features share the pass."
     n, b = len(g), np.uint64(lanes)
-    table[:hi-lo] = 0.
+    table[:hi-lo] = 0
     if hi - lo == 4:
         c0, c1, c2, c3 = codes[lo], codes[lo+1], codes[lo+2], codes[lo+3]
         t0, t1, t2, t3 = table[0], table[1], table[2], table[3]
@@ -67,13 +67,13 @@ def _pattern_tables(codes, lo, hi, g, pattern, lanes, table):
             c, t = codes[j], table[j-lo]
             for i in range(n): t[(np.uint64(c[i]) << b) | np.uint64(pattern[i])] += g[i]
 
-# %% ../../nbs/quadratic/02_relabelling.ipynb #8a22f9ed
+# %% ../../nbs/quadratic/02_relabelling.ipynb #b9c0cdb0
 @njit(cache=True, nogil=True)
-def _answers(codes, n_codes, has_nan, nominal, g, pattern, lanes, plain, mass, criterion, tables, lane, score, reply):
+def _answers(codes, n_codes, has_nan, nominal, g, pattern, lanes, plain, mass, criterion, total, scale, tables, lane, score, reply):
     "Best stump of every lane: labels flipped where bit l of the pattern is set; with `plain`, row `lanes` keeps the labels."
-    d = codes.shape[0]
+    d, tie = codes.shape[0], 1e-12*total
     score[:] = -np.inf
-    sums = np.zeros(lanes + 1)
+    sums = np.zeros(lanes + 1, np.int64)
     for lo in range(0, d, 4):
         hi = min(d, lo + 4)
         top = n_codes[lo:hi].max() + 1
@@ -84,26 +84,27 @@ def _answers(codes, n_codes, has_nan, nominal, g, pattern, lanes, plain, mass, c
             for l in range(lanes + plain):
                 if j == 0: sums[l] = lane[l, :m+1].sum()
                 HW = mass[j:j+1] if criterion == 1 else lane[l:l+1]
-                s, _, cut = _scan(lane[l:l+1], HW, n_codes, has_nan, nominal, j, j+1, sums[l], 1., criterion)
-                if s > score[l]:
+                s, _, cut = _scan(lane[l:l+1], HW, n_codes, has_nan, nominal, j, j+1, sums[l], total, criterion)
+                if s > score[l] + tie:
                     score[l] = s
-                    _branches(lane[l], j, cut, m, nominal[j], sums[l], reply[l])
+                    _branches(lane[l], j, cut, m, nominal[j], sums[l], tie, scale, reply[l])
 
-# %% ../../nbs/quadratic/02_relabelling.ipynb #b4a3f788
+# %% ../../nbs/quadratic/02_relabelling.ipynb #0648d763
 @njit(cache=True, nogil=True)
-def _sign(s, total):
-    "Sign of a branch sum; an empty branch follows the total, and a tie of that is +1."
-    if s != 0: return 1 if s > 0 else -1
-    return 1 if total >= 0 else -1
+def _sign(s, total, tie):
+    "Sign of a branch sum; an empty or balanced branch follows the total, and a tie of that is +1."
+    if abs(s) > tie: return 1 if s > 0 else -1
+    if abs(total) > tie: return 1 if total > 0 else -1
+    return 1
 
 @njit(cache=True, nogil=True)
-def _branches(hist, j, cut, m, nominal, total, out):
+def _branches(hist, j, cut, m, nominal, total, tie, scale, out):
     "Write (feature, cut, left, right, missing) of the stump that cuts `hist` at `cut`, and its edge."
     left = hist[cut] if nominal else hist[:cut+1].sum()
     right = hist[:m].sum() - left
-    out[0], out[1] = j, cut
-    out[2], out[3], out[4] = _sign(left, total), _sign(right, total), _sign(hist[m], total)
-    out[5] = abs(left) + abs(right) + abs(hist[m])
+    a, b, c = _sign(left, total, tie), _sign(right, total, tie), _sign(hist[m], total, tie)
+    out[0], out[1], out[2], out[3], out[4] = j, cut, a, b, c
+    out[5] = (a*left + b*right + c*hist[m])/scale
 
 # %% ../../nbs/quadratic/02_relabelling.ipynb #42ae1c7c
 @njit(cache=True, nogil=True)
@@ -135,9 +136,9 @@ def _push(state, s):
     state[-1, :2] = s[:2]
     state[-1, 2:] = s[2:5]*s[2]
 
-# %% ../../nbs/quadratic/02_relabelling.ipynb #5b02b20f
+# %% ../../nbs/quadratic/02_relabelling.ipynb #2aafc561
 @njit(cache=True, nogil=True)
-def _random_starts(codes, n_codes, has_nan, nominal, g, bits, mass, criterion, width, tables, lane, state):
+def _random_starts(codes, n_codes, has_nan, nominal, g, bits, mass, criterion, total, scale, width, tables, lane, state):
     "The learner's answers to random labels, one bit of `bits` each; returns its answer to the true labels."
     score, reply, pattern = np.empty(width + 1), np.empty((width + 1, 6)), np.empty(len(g), np.uint8)
     R, f = state.shape[0], state.shape[1]
@@ -146,13 +147,13 @@ def _random_starts(codes, n_codes, has_nan, nominal, g, bits, mass, criterion, w
         lanes = min(width, R*f - q)
         keep = np.uint64((1 << lanes) - 1)
         for i in range(len(g)): pattern[i] = np.uint8((bits[i] >> np.uint64(q)) & keep)
-        _answers(codes, n_codes, has_nan, nominal, g, pattern, lanes, 1, mass, criterion, tables, lane, score, reply)
+        _answers(codes, n_codes, has_nan, nominal, g, pattern, lanes, 1, mass, criterion, total, scale, tables, lane, score, reply)
         for l in range(lanes): _push(state[(q+l) // f], reply[l])
     return reply[lanes].copy()
 
-# %% ../../nbs/quadratic/02_relabelling.ipynb #87cd9d6f
+# %% ../../nbs/quadratic/02_relabelling.ipynb #a0822b29
 @njit(cache=True, nogil=True)
-def _answer_states(codes, n_codes, has_nan, nominal, g, mass, criterion, width, tables, lane, todo, n_todo, answers):
+def _answer_states(codes, n_codes, has_nan, nominal, g, mass, criterion, total, scale, width, tables, lane, todo, n_todo, answers):
     "The learner's answer to the labels multiplied by each state of `todo`, `width` states a pass."
     score, reply, pattern = np.empty(width + 1), np.empty((width + 1, 6)), np.empty(len(g), np.uint8)
     for q in range(0, n_todo, width):
@@ -160,30 +161,30 @@ def _answer_states(codes, n_codes, has_nan, nominal, g, mass, criterion, width, 
         pattern[:] = 0
         for l in range(lanes):
             for s in todo[q + l]: _stump_bits(codes, n_codes, has_nan, nominal, s, l, pattern)
-        _answers(codes, n_codes, has_nan, nominal, g, pattern, lanes, 0, mass, criterion, tables, lane, score, reply)
+        _answers(codes, n_codes, has_nan, nominal, g, pattern, lanes, 0, mass, criterion, total, scale, tables, lane, score, reply)
         answers[q:q+lanes] = reply[:lanes]
 
-# %% ../../nbs/quadratic/02_relabelling.ipynb #4c7f5fb1
+# %% ../../nbs/quadratic/02_relabelling.ipynb #86492bef
 @njit(cache=True, nogil=True)
-def _relabel_all(codes, n_codes, has_nan, nominal, g, mass, criterion, bits, R, K, f, width, tol):
+def _relabel_all(codes, n_codes, has_nan, nominal, g, mass, criterion, total, scale, bits, R, K, f, width, tol):
     "Procedure 1 from R random starts with f = degree - 1 remembered factors; equal states are asked once."
     top = (n_codes.max() + 1)
-    tables, lane = np.empty((4, top << width)), np.empty((width + 1, top))
+    tables, lane = np.empty((4, top << width), np.int64), np.empty((width + 1, top), np.int64)
     state, seen, answers = np.zeros((R, f, 5)), np.zeros((R*K, f, 5)), np.zeros((R*K, 6))
     best, edge, last, stalled, steps = np.zeros((R, f + 1, 5)), np.full(R, -1.), np.full(R, -2.), np.zeros(R, np.int64), np.zeros(R, np.int64)
-    single = _random_starts(codes, n_codes, has_nan, nominal, g, bits, mass, criterion, width, tables, lane, state)
+    single = _random_starts(codes, n_codes, has_nan, nominal, g, bits, mass, criterion, total, scale, width, tables, lane, state)
     n_seen = 0
     for k in range(K):
         old = n_seen
         for r in range(R):
             if stalled[r] < f and _find(seen, n_seen, state[r]) < 0:
                 seen[n_seen] = state[r]; n_seen += 1
-        _answer_states(codes, n_codes, has_nan, nominal, g, mass, criterion, width, tables, lane, seen[old:], n_seen - old, answers[old:])
+        _answer_states(codes, n_codes, has_nan, nominal, g, mass, criterion, total, scale, width, tables, lane, seen[old:], n_seen - old, answers[old:])
         moving = False
         for r in range(R):
             if stalled[r] >= f: continue
             a = answers[_find(seen, n_seen, state[r])]
-            if a[5] > edge[r]: edge[r] = a[5]; best[r, :f] = state[r]; best[r, f] = a[:5]
+            if a[5] > edge[r] + tol: edge[r] = a[5]; best[r, :f] = state[r]; best[r, f] = a[:5]
             stalled[r] = stalled[r] + 1 if abs(a[5] - last[r]) <= tol else 0
             last[r] = a[5]; steps[r] += 1
             _push(state[r], a)
@@ -191,7 +192,7 @@ def _relabel_all(codes, n_codes, has_nan, nominal, g, mass, criterion, bits, R, 
         if not moving: break
     return single, best, edge, steps, n_seen
 
-# %% ../../nbs/quadratic/02_relabelling.ipynb #063fedc7
+# %% ../../nbs/quadratic/02_relabelling.ipynb #b9c22402
 def lane_width(n:int, d:int, codes:int, wanted:int)->int:
     "How many sign patterns to share a pass: cheapest by counting additions, at most 8."
     if wanted < 1: return 1
@@ -199,11 +200,11 @@ def lane_width(n:int, d:int, codes:int, wanted:int)->int:
     return min(range(1, min(wanted, 8) + 1), key=cost)
 
 def round_inputs(oracle, y, w):
-    "What the kernels need of a stump oracle for labels `y` and weights `w`."
-    criterion, d = CRITERIA[oracle.criterion], oracle.codes.shape[0]
-    mass = np.zeros((d if criterion == 1 else 0, int(oracle.n_codes.max()) + 1))
-    if criterion == 1: _histograms(oracle.codes, 0, d, w, mass)      # the entropy also wants the weight of every code
-    return oracle.codes, oracle.n_codes, oracle.has_nan, oracle.nominal, np.ascontiguousarray(w*y), mass, criterion
+    "What the kernels need of a stump oracle for labels `y` and weights `w`: weights and sums in fixed point, their total and the scale."
+    criterion, d, scale = CRITERIA[oracle.criterion], oracle.codes.shape[0], fixed_scale(float(w.sum()))
+    g, mass = to_fixed(w*y, scale), np.zeros((d if criterion == 1 else 0, int(oracle.n_codes.max()) + 1), np.int64)
+    if criterion == 1: _histograms(oracle.codes, 0, d, to_fixed(w, scale), mass)      # the entropy also wants the weight of every code
+    return oracle.codes, oracle.n_codes, oracle.has_nan, oracle.nominal, g, mass, criterion, np.abs(g).sum(), scale
 
 def _record(oracle, s):
     "A kernel row (feature, cut, signs) as a stump record."
