@@ -4,7 +4,7 @@ import numpy as np, pytest
 from hypothesis import given, settings, strategies as st
 from boostlit import AdaBoostClassifier, DecisionStumpClassifier, GentleBoostClassifier, StumpOracle
 from boostlit.core.boosting import adaboost, adaboost_reference, gentleboost
-from boostlit.core.stumps import Joint, LearnerOracle, code_values, column_sums, fixed_scale, stump_outputs, to_fixed
+from boostlit.core.stumps import Joint, LearnerOracle, code_values, column_sums, fixed_scale, join_columns, stump_outputs, to_fixed
 
 
 @st.composite
@@ -131,6 +131,7 @@ def test_joint_columns_and_the_order_of_rows_change_no_bit(problem, criterion, s
     X, y, w, kinds = problem
     mixed = np.random.default_rng(seed).permutation(len(y))
     a, b, c = StumpOracle(X, kinds, 256, criterion), alone(StumpOracle(X, kinds, 256, criterion)), StumpOracle(X[mixed], kinds, 256, criterion)
+    a.joint = join_columns(a.codes, a.n_codes)
     want = a.best(y, w)
     assert want == b.best(y, w) and want == c.best(y[mixed], w[mixed])
     assert (code_values(a, want[0])[a.codes[want[0]["feature"]]] == stump_outputs(want[0], X)[0]).all()

@@ -327,7 +327,7 @@ def ensemble_scores(stumps,     # array of dtype `STUMP`
     out = np.empty(len(X)); _ensemble_scores(np.ascontiguousarray(stumps), np.ascontiguousarray(alphas, dtype=np.float64), np.ascontiguousarray(X), out)
     return out
 
-# %% ../../nbs/core/02_boosting.ipynb #2897bd17
+# %% ../../nbs/core/02_boosting.ipynb #91ef37ac
 class _StumpBooster(BoostingClassifierMixin, ClassifierMixin, BaseEstimator):
     "What the two estimators share: input, staged scores, readable terms."
     def _start(self, X, y, sample_weight):
@@ -335,8 +335,8 @@ class _StumpBooster(BoostingClassifierMixin, ClassifierMixin, BaseEstimator):
         X, y = tabular_input(self, X, y, reset=True, nominal=self.nominal_features)
         for name in ("stumps_", "estimators_", "alphas_", "history_"): self.__dict__.pop(name, None)      # a fit that is stopped at once leaves nothing half old
         self.classes_, codes = encode_labels(y)
+        if sample_weight is None: return X, codes, None     # uniform
         w = normalise_weights(sample_weight, len(codes))
-        if sample_weight is None: return X, codes, w
         keep = w > 0                                        # rows of weight zero are absent, also for the cut points
         if keep.all(): return X, codes, w
         if len(np.unique(codes[keep])) < 2: raise ValueError("sample_weight leaves one class only: classification needs at least 2 classes")
@@ -377,7 +377,7 @@ def real_outputs(h, X):
     p = h.predict_proba(X)
     return p @ np.sign(h.classes_)
 
-# %% ../../nbs/core/02_boosting.ipynb #a76840c4
+# %% ../../nbs/core/02_boosting.ipynb #ddce4db7
 class AdaBoostClassifier(_StumpBooster):
     "AdaBoost (two classes) and SAMME (more), on our stumps or on any classifier that takes `sample_weight`."
     def __init__(self, base_learner:"BaseEstimator|None"=None, # scikit-learn classifier; None for our decision stump
@@ -399,9 +399,8 @@ class AdaBoostClassifier(_StumpBooster):
         elif self.criterion == "entropy" and K > 2: raise ValueError("the entropy criterion is for two classes; use criterion='error'")
         elif self.criterion not in ("error", "entropy"): raise ValueError(f"criterion must be 'error' or 'entropy', got {self.criterion!r}")
         else: oracle = StumpOracle(X, self.kinds_, self.max_bins, self.criterion, self.n_jobs)
-        if sample_weight is None: w = None                           # uniform: no second copy
         if K == 2:
-            codes = 2.*codes - 1                                     # the class numbers are not needed any more
+            codes = 2*codes.astype(np.int8) - np.int8(1)             # signs in a byte each; the class numbers are not needed any more
             run = adaboost(oracle, codes, self.n_estimators, w, self.verbose)
         else: run = samme(oracle, codes, K, self.n_estimators, w, self.verbose)
         return self._keep([run], self.base_learner is None)
@@ -446,7 +445,7 @@ def stump_terms(est):
             for k in range(len(est.stumps_)) for t, s in enumerate(est.stumps_[k])]
     return pa.table(dict(zip(["target", "round", "term", "feature", "threshold", "weight"], map(list, zip(*rows)))))
 
-# %% ../../nbs/core/02_boosting.ipynb #60dd175c
+# %% ../../nbs/core/02_boosting.ipynb #ce4cc52a
 class RealOracle(LearnerOracle):
     "A classifier or regressor whose real-valued output is the hypothesis, for Gentle AdaBoost."
     def outputs(self, h): return real_outputs(h, self.X)
@@ -469,7 +468,7 @@ class GentleBoostClassifier(_StumpBooster):
         if self.base_learner is None: oracle = StumpOracle(X, self.kinds_, self.max_bins, "least_squares", self.n_jobs)
         else: oracle = RealOracle(self.base_learner, X, check_random_state(self.random_state).randint(2**31 - 1))
         targets = [1] if len(self.classes_) == 2 else range(len(self.classes_))
-        runs = gentle_runs(oracle, (np.where(codes == k, 1., -1.) for k in targets), self.n_estimators, None if sample_weight is None else w, self.verbose)
+        runs = gentle_runs(oracle, (np.where(codes == k, 1., -1.) for k in targets), self.n_estimators, w, self.verbose)
         return self._keep(runs, self.base_learner is None)
 
     def decision_function(self, X:"ArrayLike")->np.ndarray:

@@ -341,7 +341,7 @@ def _scan(HS, HW, n_codes, has_nan, nominal, lo, hi, S, W, criterion):
             if score > best + tie: best, best_j, best_c = score, j, c
     return best, best_j, best_c
 
-# %% ../../nbs/core/01_stumps.ipynb #2bba8a82
+# %% ../../nbs/core/01_stumps.ipynb #332e9d4f
 CRITERIA = {"error": 0, "entropy": 1, "least_squares": 2}
 
 class StumpOracle:
@@ -366,7 +366,9 @@ class StumpOracle:
 
     def join(self)->Joint:
         "The columns as they are summed: joint where that saves additions."
-        if self.joint is None or len(self.joint.home) != len(self.codes): self.joint = join_columns(self.codes, self.n_codes)
+        if self.joint is None or len(self.joint.home) != len(self.codes):
+            few = self.codes.shape[1] < 1024                            # too few rows to be worth it
+            self.joint = _pack(self.codes, self.n_codes, self.codes) if few else join_columns(self.codes, self.n_codes)
         return self.joint
 
     def best(self, y:np.ndarray, w:np.ndarray)->tuple:
