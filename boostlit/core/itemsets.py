@@ -222,7 +222,7 @@ def _classes(S, f, K, Tb, counts, row, need, size, min_support):
             hope |= c >= need[k]*min_support - 1e-9
     return itself, hope
 
-# %% ../../nbs/core/03_itemsets.ipynb #ca07c37c
+# %% ../../nbs/core/03_itemsets.ipynb #8c63d746
 @njit(cache=True, nogil=True, inline="always")
 def _append(bits, at, x, full, size):
     "Puts the `size` low bits of x behind the first `full` bits at bits[at:]."
@@ -233,7 +233,7 @@ def _append(bits, at, x, full, size):
 @njit(cache=True, nogil=True)
 def _move_columns(S, f, g, Tb, K, keep, plan):
     "Compresses the kept columns and those of the classes onto the rows of the cover."
-    W, V, base, new = f[_W], g[_W], f[_COLS], g[_COLS]
+    W, V, base, new, same = f[_W], g[_W], f[_COLS], g[_COLS], g[_NAMES] == f[_NAMES]
     for o in range(new, new + (g[_N] + np.uint64(K))*V): S.cols[o] = _0
     full, p = _0, plan[0]
     for w in range(W):
@@ -244,30 +244,34 @@ def _move_columns(S, f, g, Tb, K, keep, plan):
         for u in range(f[_U]):
             x = keep[u]
             while x:
-                _append(S.cols, o, gather_bits(S.cols[base + ((u << _6) + _low(x))*W + w], m, p), full, size)
-                o += V; x &= x - _1
-        for k in range(np.uint64(K)): _append(S.cols, o + k*V, gather_bits(S.cols[base + (f[_N] + k)*W + w], m, p), full, size)
+                q = (u << _6) + _low(x); x &= x - _1
+                _append(S.cols, new + q*V if same else o, gather_bits(S.cols[base + q*W + w], m, p), full, size)
+                o += V
+        for k in range(np.uint64(K)): _append(S.cols, new + (g[_N] + k)*V, gather_bits(S.cols[base + (f[_N] + k)*W + w], m, p), full, size)
         full += size
 
 @njit(cache=True, nogil=True)
 def _move_rows(S, f, g, Tb, K, keep, plan):
     "Writes the rows of the cover, cut to the kept columns, with their classes."
     U, Un, base, o, to = f[_U], g[_U], f[_ROWS], g[_ROWS], g[_CODES]
-    for x in range(o, o + g[_HIGH]*Un): S.rows[x] = _0
+    same = g[_NAMES] == f[_NAMES]
+    if not same:
+        for x in range(o, o + g[_HIGH]*Un): S.rows[x] = _0
     for w in range(f[_W]):
         m = S.T[Tb + w]
         while m:
             r, full = (w << _6) + _low(m), _0
             m &= m - _1
             for u in range(U):
-                if keep[u]:
+                if same: S.rows[o + u] = S.rows[base + r*U + u]
+                elif keep[u]:
                     size = _ones(keep[u])
                     _append(S.rows, o, gather_bits(S.rows[base + r*U + u], keep[u], plan[u]), full, size)
                     full += size
             if K: S.codes[to] = S.codes[f[_CODES] + r]; to += _1
             o += Un
 
-# %% ../../nbs/core/03_itemsets.ipynb #74aa2ee2
+# %% ../../nbs/core/03_itemsets.ipynb #d813ea64
 @njit(cache=True, nogil=True)
 def _still_frequent(S, f, Tb, min_support, keep):
     "Exclusions that are frequent in the cover: the others can hold none of the covers below."
@@ -281,11 +285,14 @@ def _still_frequent(S, f, Tb, min_support, keep):
 
 @njit(cache=True, nogil=True)
 def _renumber(S, f, g, keep, old, plan):
-    "New numbers for kept columns: names, exclusions and candidates."
+    "Exclusions and candidates of the new house; new numbers for its columns where that saves a word."
     full = _0
     for u in range(f[_U]): old[u] = keep[u]
-    for u in range(g[_U]): S.E[g[_EX] + u] = _0
     for a in range(g[_LO], g[_LO] + g[_C]): q = S.L[a]; keep[q >> _6] |= _1 << (q & _63)
+    if g[_NAMES] == f[_NAMES]:
+        for u in range(f[_U]): S.E[g[_EX] + u] = old[u]
+        return
+    for u in range(g[_U]): S.E[g[_EX] + u] = _0
     for u in range(f[_U]):
         x = keep[u]
         gather_plan(x, plan[u])
@@ -296,15 +303,16 @@ def _renumber(S, f, g, keep, old, plan):
         q = S.L[a]
         S.L[a] = old[q >> _6] + _ones(keep[q >> _6] & ((_1 << (q & _63)) - _1))
 
-# %% ../../nbs/core/03_itemsets.ipynb #85765c1a
+# %% ../../nbs/core/03_itemsets.ipynb #5f17d4d8
 @njit(cache=True, nogil=True)
 def _move(S, f, g, Tb, min_support, K, keep, old, plan):
     "A smaller house for the frame g: only rows of its cover, only columns that can still matter."
     k, size = np.uint64(K), g[_SIZE]
     n = _still_frequent(S, f, Tb, min_support, keep) + g[_C]
     V = (size + _63) >> _6
-    g[_W], g[_U], g[_N], g[_HIGH] = V, (n + _63) >> _6, n, size
-    g[_COLS], g[_ROWS], g[_NAMES], g[_CODES] = f[_COLS] + (f[_N] + k)*f[_W], f[_ROWS] + f[_HIGH]*f[_U], f[_NAMES] + f[_N], f[_CODES] + f[_HIGH]
+    g[_W], g[_U], g[_N], g[_NAMES], g[_HIGH] = V, f[_U], f[_N], f[_NAMES], size
+    if (n + _63) >> _6 < f[_U]: g[_U], g[_N], g[_NAMES] = (n + _63) >> _6, n, f[_NAMES] + f[_N]
+    g[_COLS], g[_ROWS], g[_CODES] = f[_COLS] + (f[_N] + k)*f[_W], f[_ROWS] + f[_HIGH]*f[_U], f[_CODES] + f[_HIGH]
     g[_EX], g[_COVER] = f[_EX] + f[_U], Tb + f[_W]
     _renumber(S, f, g, keep, old, plan)
     _move_rows(S, f, g, Tb, K, keep, plan)
