@@ -1,8 +1,9 @@
 "The stump oracle against brute force that shares none of its code."
-import itertools
+import itertools, pickle
 import numpy as np, pytest
 from hypothesis import given, settings, strategies as st
 from boostlit import AdaBoostClassifier, DecisionStumpClassifier, GentleBoostClassifier, StumpOracle
+from boostlit.core import stumps
 from boostlit.core.boosting import adaboost, adaboost_reference, gentleboost
 from boostlit.core.stumps import Joint, LearnerOracle, code_values, column_sums, fixed_scale, join_columns, stump_outputs, to_fixed
 
@@ -111,7 +112,8 @@ def test_learner_without_weights_is_refused():
     with pytest.raises(ValueError, match="sample_weight"): LearnerOracle(KNeighborsClassifier(), np.zeros((2, 1)))
 
 
-def test_threads_and_runs_give_the_same_bytes():
+def test_threads_and_runs_give_the_same_bytes(monkeypatch):
+    monkeypatch.setattr(stumps, "WORTH", 0)                                  # share out even this little
     rng = np.random.default_rng(0); X = rng.normal(size=(500, 7)); y = rng.random(500) < .4
     a, b = (AdaBoostClassifier(n_estimators=30, n_jobs=j).fit(X, y) for j in (1, 3))
     assert a.stumps_.tobytes() == b.stumps_.tobytes() and a.alphas_.tobytes() == b.alphas_.tobytes()
@@ -137,7 +139,8 @@ def test_joint_columns_and_the_order_of_rows_change_no_bit(problem, criterion, s
     assert (code_values(a, want[0])[a.codes[want[0]["feature"]]] == stump_outputs(want[0], X)[0]).all()
 
 
-def test_columns_with_few_combinations_share_a_byte():
+def test_columns_with_few_combinations_share_a_byte(monkeypatch):
+    monkeypatch.setattr(stumps, "WORTH", 0)
     rng = np.random.default_rng(0); n = 4000
     job, grade = rng.integers(40, size=n), rng.integers(4, size=n)
     X = np.c_[rng.normal(size=n), np.eye(40)[job], grade, grade**2, np.where(rng.random(n) < .1, np.nan, grade % 2), np.full(n, 7.), rng.integers(200, size=n)]
@@ -151,7 +154,8 @@ def test_columns_with_few_combinations_share_a_byte():
 
 
 @pytest.mark.parametrize("make", [AdaBoostClassifier, GentleBoostClassifier])
-def test_shuffled_rows_give_the_same_bytes(make):
+def test_shuffled_rows_give_the_same_bytes(make, monkeypatch):
+    monkeypatch.setattr(stumps, "WORTH", 0)
     rng = np.random.default_rng(0); X = rng.normal(size=(3000, 6)); X[:, 4:] = X[:, 4:].round(); y = X[:, 0]*X[:, 1] + rng.normal(size=3000) > 0
     mixed = rng.permutation(3000)
     a, b = make(n_estimators=80).fit(X, y), make(n_estimators=80, n_jobs=2).fit(X[mixed], y[mixed])
@@ -179,3 +183,11 @@ def test_stump_loops_equal_the_loops_for_black_boxes():
         assert (np.array(fast.hypotheses)["threshold"] == np.array(slow.hypotheses)["threshold"]).all() and (np.array(fast.hypotheses)["feature"] == np.array(slow.hypotheses)["feature"]).all()
         for a, b in zip(fast[1:2] + fast[3:], slow[1:2] + slow[3:]): assert np.allclose(a, b, rtol=1e-10, atol=1e-12)
         for a, b in zip(fast.history, slow.history): assert a.keys() == b.keys() and np.allclose(list(a.values()), list(b.values()), rtol=1e-10, atol=1e-12)
+
+
+def test_small_questions_stay_with_one_thread_and_oracles_travel():
+    rng = np.random.default_rng(0); X = rng.normal(size=(300, 5)); y = np.sign(X[:, 0]); w = np.full(300, 1/300)
+    oracle = StumpOracle(X, n_jobs=4); want = oracle.best(y, w)
+    assert oracle.pool is None
+    oracle.pool = object()                                                   # would not survive a trip
+    assert pickle.loads(pickle.dumps(oracle)).best(y, w) == want

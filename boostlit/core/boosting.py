@@ -8,7 +8,7 @@ __all__ = ['TINY', 'LABELS', 'half_log_odds', 'adaboost_reference', 'Boosted', '
            'gentleboost', 'ensemble_scores', 'rounds_outputs', 'real_outputs', 'AdaBoostClassifier', 'staged_scores',
            'stump_terms', 'RealOracle', 'GentleBoostClassifier', 'shape_function', 'ShapeDisplay', 'margins']
 
-# %% ../../nbs/core/02_boosting.ipynb #33415ea7
+# %% ../../nbs/core/02_boosting.ipynb #adea46dd
 from collections.abc import Iterator
 import math
 import pyarrow
@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_is_fitted, check_random_state
 from .conventions import (BoostingClassifierMixin, encode_labels, normalise_weights, tabular_input,
                                        history_table, progress_bar, warn_interrupted, INTERRUPTS)
 from .stumps import (STUMP, UNIT, StumpOracle, LearnerOracle, stump_outputs, describe_stump,
-                                  code_values, find_split, record_stump, to_fixed)
+                                  code_values, find_split, record_stump, shared_out, to_fixed)
 
 # %% ../../nbs/core/02_boosting.ipynb #ab79f22f
 TINY = 1e-10     # an error below this counts as zero
@@ -126,7 +126,7 @@ def step_factors(error:float, alpha:float, total:float)->tuple:
     z = (1 - error)*down + error*up
     return down/(z*total), up/(z*total), z
 
-# %% ../../nbs/core/02_boosting.ipynb #99aa65f8
+# %% ../../nbs/core/02_boosting.ipynb #c8ae6153
 class StumpRows:
     "Weights, margins and signed fixed-point weights of the rows of a `StumpOracle`, kept in step with an ensemble."
     def __init__(self, oracle, y, w=None):
@@ -147,8 +147,10 @@ class StumpRows:
         "Add `value` to the scores and multiply the weights by `factor` (for labels -1 and +1), both by code of feature `j`."
         J = self.oracle.join(); p = J.home[j]
         if len(J.part): k = J.part[j, :J.sizes[p]]; value, factor = value[k], factor[k]
-        self.total, wrong = _stump_step(J.codes[p], (value[:, None]*LABELS).ravel(), factor.ravel(), self.sign, self.w, self.M, self.g, self.w0, self.stride)
-        self.error = wrong/self.mass
+        tables, rows = ((value[:, None]*LABELS).ravel(), factor.ravel()), (self.sign, self.w, self.M, self.g)
+        step = lambda a, b: _stump_step(J.codes[p, a:b], *tables, *(v[a:b] for v in rows), self.w0[a*self.stride:], self.stride)
+        done = shared_out(self.oracle, len(self.w), 8*len(self.w), step)          # a row costs as much as some eight additions
+        self.total, self.error = sum(t for t, _ in done), sum(e for _, e in done)/self.mass
 
     def scores(self): return self.M*self.sign
 
