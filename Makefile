@@ -10,9 +10,9 @@ endif
 endif
 export PYTHONHASHSEED := 0
 
-.PHONY: help test reproduce notebooks readme bench lab docs soak clean
+.PHONY: help test reproduce notebooks readme bench lab docs soak coverage clean
 help:
-	@echo "make test | reproduce | notebooks | readme | bench | soak | lab | docs | clean"
+	@echo "make test | reproduce | notebooks | readme | bench | soak | coverage | lab | docs | clean"
 
 .venv/.made:
 	$(PYTHON) -m venv .venv
@@ -42,7 +42,11 @@ test: .venv/.dev .venv/.package
 	$(BIN)/python .ci/check.py
 
 soak: .venv/.dev .venv/.package
-	BOOSTLIT_SOAK=1 $(BIN)/python -m pytest tests -m "soak or not soak" -k "fuzz or kill or worker or soak or damaged" -s
+	BOOSTLIT_SOAK=1 $(BIN)/python -m pytest tests -m "soak or not soak" -k "fuzz or kill or worker or soak or damaged or interrupt" -s --durations=12
+
+# lines of the installed package that pytest and the pages run; twice as long as make test, so by hand
+coverage: .venv/.dev .venv/.package
+	$(BIN)/python .ci/cover.py
 
 reproduce: .venv/.run .venv/.package
 	$(BIN)/boostlit reproduce --out $(OUT)

@@ -7,9 +7,9 @@ from boostlit import AdaBoostClassifier, GentleBoostClassifier, QuadraticBoostCl
 from boostlit.core import stumps
 from boostlit.core.boosting import adaboost
 from boostlit.core.datasets import have_dataset
-from boostlit.core.distributed import (DistributedStumpOracle, Run, answer, as_fitted, class_histograms, compare_models, distributed_adaboost, distributed_gentleboost,
-                                       distributed_quadraticboost, load_partition, matrix_of, merge_answers, merge_summaries, partition_sources, plan_table, same_products,
-                                       same_stumps, stump_from_histogram, summarise_partition)
+from boostlit.core.distributed import (DistributedStumpOracle, Run, answer, class_histograms, distributed_adaboost, distributed_gentleboost, lane_histograms,
+                                       load_partition, matrix_of, merge_answers, merge_summaries, plan_table, same_stumps, scan_stump, summarise_partition, vote)
+from boostlit.core.distributed_search import compare_models, distributed_closed_itemsets, distributed_quadraticboost, same_products
 from boostlit.core.stumps import StumpOracle
 
 SOAK = bool(os.environ.get("BOOSTLIT_SOAK"))
@@ -56,10 +56,13 @@ def test_cuts_and_answers_do_not_depend_on_the_pieces(edges, max_bins, seed):
     run, log = Run("r", "adaboost", 1, 2), []
     reference = adaboost(one, y, 4)
     for h, row in zip(reference.hypotheses, reference.history):
-        (_, z, *_), H = merge_answers([answer(p, run, 0, log, class_histograms, 2) for p in parts])
-        stump, edge, error = stump_from_histogram(plan, H/z, "error")
-        assert same_stumps(np.atleast_1d(stump), np.atleast_1d(h)) and abs(error - row["weighted_error"]) < 1e-13
-        log.append((stump, row["alpha"], z))
+        (total, *_), H = merge_answers([answer(p, run, 0, log, lane_histograms, [[]], False) for p in parts])
+        stump, edge = scan_stump(plan, H[0], H[0], total, "error")
+        found, factors, _ = vote((total - int(edge))//2, total, 2)
+        assert stump == h and found["weighted_error"] == row["weighted_error"] and found["alpha"] == row["alpha"]         # to the last bit
+        log.append((stump, row["alpha"], *factors))
+    merge_answers([answer(p, run, 0, log, lane_histograms, [[]], False) for p in parts])
+    assert np.array_equal(np.concatenate([p.w for p in parts]), reference.weights)
 
 
 def test_quantile_cuts_use_the_sample_of_one_machine(monkeypatch):
@@ -75,16 +78,17 @@ def test_lost_memory_is_replayed_bit_for_bit():
     plan = plan_of(table, [table], 32)
     stump = StumpOracle(matrix_of(table, plan.names, plan.categories), plan.kinds, 32).best(np.where(np.array(table["y"].to_pylist()) == "yes", 1., -1.), np.full(600, 1/600))[0]
     for master in ("adaboost", "gentle", "samme"):
-        run, log = Run("r", master, 1, 2), [(stump, .1*t, 1.) for t in range(1, 8)]
+        run, log = Run("r", master, 1, 2), [(stump, .1*t, .9, 1.1) for t in range(1, 8)]
+        question = (class_histograms, 2) if master == "samme" else (lane_histograms, [[]], True)
         if master == "samme":
-            stump = stump.copy(); log = [(stump, a, z) for _, a, z in log]
+            stump = stump.copy(); log = [(stump, *rest) for _, *rest in log]
             for b in ("left", "right", "missing"): stump[b] = max(stump[b], 0)
         a, b = load_partition(table, plan, 0), load_partition(table, plan, 0)
-        for t in range(len(log) + 1): last = answer(a, run, max(0, t - 1), log[max(0, t - 1):t], class_histograms, 2)
-        assert answer(b, run, 6, log[6:], class_histograms, 2) == {"behind": 0}
-        again = answer(b, run, 0, log, class_histograms, 2)
+        for t in range(len(log) + 1): last = answer(a, run, max(0, t - 1), log[max(0, t - 1):t], *question)
+        assert answer(b, run, 6, log[6:], *question) == {"behind": 0}
+        again = answer(b, run, 0, log, *question)
         assert last[0] == again[0] and np.array_equal(last[1], again[1]) and np.array_equal(a.w, b.w)
-        assert answer(b, Run("other", master, 1, 2), 0, [], class_histograms, 2)[0][1] == pytest.approx(1)      # a new run starts afresh
+        assert answer(b, Run("other", master, 1, 2), 0, [], *question)[0][0] == pytest.approx(stumps.UNIT)      # a new run starts afresh
 
 
 def test_joblib_runs_on_the_cluster(cluster):
@@ -102,6 +106,7 @@ def test_joblib_runs_on_the_cluster(cluster):
 
 @pytest.mark.parametrize("classes,weight", [(2, None), (2, "weight"), (3, "weight")])
 def test_same_model(cluster, classes, weight, tmp_path):
+    "Equal to the last bit for two classes and uniform weights; given weights are summed by partition, SAMME's errors by row, and differ in the last digits."
     table = mixed_table(classes=classes)
     w = None if weight is None else table["weight"].to_numpy()
     stored = table if weight else table.drop_columns(["weight"])
@@ -110,13 +115,15 @@ def test_same_model(cluster, classes, weight, tmp_path):
     X, y = features(table), np.array(table["y"].to_pylist())
     one, many = AdaBoostClassifier(n_estimators=12, max_bins=32).fit(X, y, sample_weight=w), distributed_adaboost(oracle, 12)
     assert same_stumps(one.stumps_, many.stumps_) and np.allclose(one.alphas_, many.alphas_, rtol=0, atol=1e-12)
+    if weight is None: assert one.stumps_.tobytes() == many.stumps_.tobytes() and one.alphas_.tobytes() == many.alphas_.tobytes()
     assert one.history_.column_names == many.history_.column_names
     assert all(np.allclose(one.history_[c], many.history_[c], rtol=0, atol=1e-11) for c in one.history_.column_names)
     assert np.array_equal(one.predict(X), many.predict(X)) and one.terms_["term"].equals(many.terms_["term"])
     keep = np.ones(600, bool) if w is None else w > 0
     assert oracle.weights().shape == (keep.sum(),) and abs(oracle.weights().sum() - 1) < 1e-12
     one, many = GentleBoostClassifier(n_estimators=6, max_bins=32).fit(X, y, sample_weight=w), distributed_gentleboost(oracle, 6)
-    assert same_stumps(one.stumps_, many.stumps_) and np.allclose(one.decision_function(X), many.decision_function(X), atol=1e-11)
+    assert same_stumps(one.stumps_, many.stumps_) and np.allclose(one.decision_function(X), many.decision_function(X), rtol=0, atol=1e-12)
+    if weight is None: assert one.stumps_.tobytes() == many.stumps_.tobytes()
     assert all(np.allclose(one.history_[c], many.history_[c], rtol=0, atol=1e-11) for c in one.history_.column_names)
 
 
@@ -196,7 +203,7 @@ def test_traffic_does_not_grow_with_the_rows(cluster):
         distributed_adaboost(oracle, 4)
         sizes.append(max(t["received"] for t in oracle.traffic))
         assert max(t["sent"] for t in oracle.traffic) < 1000*2
-    assert sizes[0] == sizes[1] < 2000
+    assert sizes[1] - sizes[0] < 16 and max(sizes) < 2000                   # ten times the rows: a few digits of the totals
 
 
 def test_dask_data_frame(cluster):
@@ -258,7 +265,6 @@ def rows_of(t): return sorted((tuple(r["items"]), r["support"]) for r in t.to_py
 
 def test_closed_itemsets_by_prefix(cluster):
     itemsets = pytest.importorskip("boostlit.core.itemsets")
-    from boostlit.core.distributed import distributed_closed_itemsets
     rng = np.random.default_rng(0)
     for n, m, density, least in ((80, 9, .6, 2), (500, 25, .45, 30), (6, 3, 1., 1), (30, 6, .02, 10), (40, 8, .5, .2)):
         B = rng.random((n, m)) < density
@@ -271,7 +277,6 @@ def test_closed_itemsets_by_prefix(cluster):
 def test_prefixes_of_random_tables():
     "The split itself, without a cluster, on many small tables."
     itemsets = pytest.importorskip("boostlit.core.itemsets")
-    from boostlit.core import distributed as d
     class Here:
         def submit(self, f, *a, **_): return f(*a)
         def gather(self, x): return x
@@ -281,4 +286,4 @@ def test_prefixes_of_random_tables():
         if rng.random() < .5: B[:, rng.integers(B.shape[1])] = True
         if rng.random() < .5: B[:, rng.integers(B.shape[1])] |= B[:, 0]
         s, L = int(rng.integers(1, 6)), None if rng.random() < .5 else int(rng.integers(1, 4))
-        assert rows_of(d.distributed_closed_itemsets(B, s, Here(), L, tasks=int(rng.integers(1, 6)))) == rows_of(itemsets.closed_itemsets(B, s, L))
+        assert rows_of(distributed_closed_itemsets(B, s, Here(), L, tasks=int(rng.integers(1, 6)))) == rows_of(itemsets.closed_itemsets(B, s, L))

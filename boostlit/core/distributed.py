@@ -4,27 +4,23 @@
 
 # %% auto #0
 __all__ = ['partition_sources', 'read_source', 'summarise_column', 'summarise_partition', 'weights_of', 'merge_summaries',
-           'TablePlan', 'matrix_of', 'sample_partition', 'plan_table', 'Partition', 'load_partition',
-           'class_histograms', 'Run', 'begin', 'outputs_of', 'replay', 'answer', 'merge_answers',
-           'DistributedStumpOracle', 'make_plan', 'ask', 'gather_weights', 'row_weights', 'no_question',
-           'stump_from_histogram', 'branch_values', 'class_stump_from_histogram', 'best_on_workers',
-           'signed_histograms', 'best_for', 'boost_on_workers', 'distributed_adaboost', 'distributed_gentleboost',
-           'as_fitted', 'same_stumps', 'random_bits', 'start_histograms', 'lane_histograms', 'product_error',
-           'lane_answers', 'turned', 'relabel_on_workers', 'products_on_workers', 'best_product',
-           'distributed_quadraticboost', 'same_products', 'compare_models', 'final_weights', 'mine_prefixes',
-           'distributed_closed_itemsets', 'round_cost']
+           'TablePlan', 'matrix_of', 'sample_partition', 'plan_table', 'Partition', 'load_partition', 'lane_histograms',
+           'outputs_of', 'class_histograms', 'sign_step', 'Run', 'begin', 'replay', 'answer', 'merge_answers',
+           'DistributedStumpOracle', 'make_plan', 'ask', 'row_weights', 'no_question', 'scan_stump', 'lane_answers',
+           'class_stump_from_histogram', 'given_histograms', 'best_for', 'boost_on_workers', 'complete', 'vote',
+           'distributed_adaboost', 'distributed_gentleboost', 'as_fitted', 'same_stumps', 'round_cost']
 
-# %% ../../nbs/core/12_distributed.ipynb #61830cc3
-import pickle, uuid
+# %% ../../nbs/core/12_distributed.ipynb #c0ce75ae
+import math, pickle, uuid
 from dataclasses import dataclass
 from pathlib import Path
 import numpy as np
 from numba import njit
-from .boosting import TINY, AdaBoostClassifier, Boosted, GentleBoostClassifier, half_log_odds, samme_loss
+from .boosting import LABELS, TINY, AdaBoostClassifier, Boosted, GentleBoostClassifier, _stump_step, half_log_odds, step_factors
 from .conventions import INTERRUPTS, encode_column, progress_bar, to_arrow, warn_interrupted
 from .models import table_bytes, table_from
-from .stumps import (CRITERIA, STUMP, StumpOracle, _class_cut, _distinct, _histograms, _scan, code_outputs, encode_with,
-                                  midpoints, quantile_cuts, record_class_stump, record_stump, sampled_rows)
+from .stumps import (CRITERIA, STUMP, UNIT, StumpOracle, _class_cut, _distinct, _histograms, _scan, code_outputs, code_values, encode_with, fixed_scale,
+                                  midpoints, quantile_cuts, record_class_stump, record_stump, sampled_rows, to_fixed)
 
 # %% ../../nbs/core/12_distributed.ipynb #1f976b85
 def partition_sources(data,     # Parquet file or folder, Dask data frame, Arrow table, or a list of tables, paths and Dask objects
@@ -142,11 +138,14 @@ def plan_table(summary, samples, target, weight, max_bins, nominal):
     return TablePlan(names, [sorted(s["words"]) if "words" in s else None for s in columns], ["nominal" if "words" in s or c in nominal else "numeric" for c, s in summary["columns"].items()],
                      [points[c] for c in names], np.array([s["nan"] for s in columns]), np.unique(list(summary["labels"])), summary["rows"], summary["mass"], target, weight, max_bins)
 
-# %% ../../nbs/core/12_distributed.ipynb #2bbb8940
+# %% ../../nbs/core/12_distributed.ipynb #c0d11330
 class Partition:
     "Codes, labels, weights and scores of one partition, and the number of rounds they have seen."
     def __init__(self, codes, y, w0, plan, offset):
         self.codes, self.labels, self.w0, self.offset = codes, y, w0, offset
+        self.stride = int(plan.weight is not None)                         # equal start weights: one number stands for all
+        self.start = to_fixed(w0, UNIT) if self.stride else np.ones(1, np.int64)
+        self.mass = int(self.start.sum()) if self.stride else len(y)
         self.points, self.has_nan, self.n_codes, self.nominal = plan.points, plan.has_nan, plan.n_codes, plan.nominal
         self.run, self.done = None, 0
 
@@ -163,109 +162,85 @@ def load_partition(source, plan:TablePlan, k:int)->Partition:
     labels = table[plan.target]
     if pa.types.is_dictionary(labels.type): labels = pc.cast(labels, labels.type.value_type)
     y = pc.index_in(labels, value_set=pa.array(plan.classes.tolist(), labels.type)).to_numpy(zero_copy_only=False)
-    w0 = np.full(len(table), 1/plan.mass) if plan.weight is None else weights_of(table, plan.weight)/plan.mass
+    w0 = np.full(1, 1/plan.mass) if plan.weight is None else weights_of(table, plan.weight)/plan.mass
     return Partition(encode_with(X, plan.points, plan.kinds, plan.has_nan)[0], y.astype(np.uint8 if len(plan.classes) <= 256 else np.int64), w0, plan, int(plan.offsets[k]))
 
-# %% ../../nbs/core/12_distributed.ipynb #9e73d276
-@njit(cache=True, nogil=True)
-def _class_histograms(codes, y, w, out):
-    "out[j, c, k] = weight of the rows with code c in column j and class k."
-    out[:] = 0.
-    block = np.empty(out.shape[1:])
-    for j in range(codes.shape[0]):
-        c = codes[j]
-        for lo in range(0, len(c), 8192):                                # sums of sums: rounding does not pile up over many rows
-            block[:] = 0.
-            for i in range(lo, min(lo + 8192, len(c))): block[c[i], y[i]] += w[i]
-            out[j] += block
-
-def class_histograms(part, K):
-    "The statistic of one partition."
-    out = np.empty((len(part.codes), int(part.n_codes.max()), K))
-    _class_histograms(part.codes, part.y, part.w, out)
+# %% ../../nbs/core/12_distributed.ipynb #36be0d1c
+def _sums(part, columns):
+    "Sums of integer columns over the rows with each code of each feature."
+    out = np.empty((len(columns), len(part.codes), int(part.n_codes.max())), np.int64)
+    for g, H in zip(columns, out): _histograms(part.codes, 0, len(part.codes), np.ascontiguousarray(g), H)
     return out
 
-# %% ../../nbs/core/12_distributed.ipynb #7853dedd
-@njit(cache=True, nogil=True)
-def _discrete_step(w, w0, y, out, alpha, F, z):
-    "Divide by the last normaliser, add alpha*out to F, reweight: (new sum of weights, training error, loss) of these rows."
-    total, error, loss = 0., 0., 0.
-    up, down = np.exp(alpha), np.exp(-alpha)
-    for lo in range(0, len(w), 1024):
-        tb, eb, lb = 0., 0., 0.
-        for i in range(lo, min(lo + 1024, len(w))):
-            s = 1. if y[i] == 1 else -1.
-            w[i] = w[i]/z*(down if out[i] == s else up)
-            tb += w[i]
-            F[i] += alpha*out[i]
-            if s*F[i] <= 0: eb += w0[i]
-            lb += w0[i]*np.exp(-s*F[i])
-        total += tb; error += eb; loss += lb
-    return total, error, loss
+def lane_histograms(part, lanes, mass):
+    "Signed sums with the labels multiplied by each product of stumps; with `mass`, also plain sums (last)."
+    return _sums(part, [part.g*outputs_of(part, f).astype(np.int64) if len(f) else part.g for f in lanes] + [np.abs(part.g)]*mass)
 
-@njit(cache=True, nogil=True)
-def _class_step(w, w0, y, out, alpha, votes, z):
-    "The same for SAMME: a wrong class gains weight; returns (sum of weights, error)."
-    total, error, up = 0., 0., np.exp(alpha)
-    for lo in range(0, len(w), 1024):
-        tb, eb = 0., 0.
-        for i in range(lo, min(lo + 1024, len(w))):
-            k = int(out[i])
-            w[i] = w[i]/z*(up if k != y[i] else 1.)
-            tb += w[i]
-            votes[i, k] += alpha
-            if votes[i].argmax() != y[i]: eb += w0[i]
-        total += tb; error += eb
-    return total, error
+def outputs_of(part, factors):
+    "Product of the outputs of stumps on the rows of a partition."
+    return np.prod([code_outputs(part, h) for h in np.atleast_1d(factors)], axis=0)
 
-# %% ../../nbs/core/12_distributed.ipynb #1ac91de4
+# %% ../../nbs/core/12_distributed.ipynb #2a4f7104
 @njit(cache=True, nogil=True)
-def _real_step(w, w0, y, f, F):
-    "F += f, weights from F with these rows' own shift: (shift, sum of weights, training error, loss)."
-    total, error, loss, top = 0., 0., 0., -np.inf
+def _class_histograms(codes, y, k, out):
+    "out[j, c, l] = sum of the integers k over the rows with code c in column j and class l."
+    out[:] = 0
+    for j in range(codes.shape[0]):
+        c, o = codes[j], out[j]
+        for i in range(len(c)): o[c[i], y[i]] += k[i]
+
+def class_histograms(part, K):
+    "Sums for each class."
+    out = np.empty((len(part.codes), int(part.n_codes.max()), K), np.int64)
+    _class_histograms(part.codes, part.labels, part.g, out)
+    return out
+
+# %% ../../nbs/core/12_distributed.ipynb #2bf94549
+@njit(cache=True, nogil=True)
+def _class_step(w, w0, start, stride, y, out, alpha, down, up, votes, k):
+    "One round of SAMME on these rows: (sum of the weights, start weight of the rows that are wrong), in fixed point, and the loss."
+    total, wrong, loss, K = 0, 0, 0., votes.shape[1]
     for i in range(len(w)):
-        s = 1. if y[i] == 1 else -1.
-        F[i] += f[i]
-        if w0[i] > 0 and -s*F[i] > top: top = -s*F[i]
-    for lo in range(0, len(w), 1024):
-        tb, eb, lb = 0., 0., 0.
-        for i in range(lo, min(lo + 1024, len(w))):
-            m = F[i] if y[i] == 1 else -F[i]
-            w[i] = w0[i]*np.exp(-m - top)
-            tb += w[i]
-            if m <= 0: eb += w0[i]
-            lb += w0[i]*np.exp(-m)
-        total += tb; error += eb; loss += lb
-    return top, total, error, loss
+        c = int(out[i])
+        w[i] *= down if c == y[i] else up
+        votes[i, c] += alpha
+        k[i] = np.int64(np.rint(w[i]*UNIT))
+        total += k[i]
+        if votes[i].argmax() != y[i]: wrong += start[i*stride]
+        loss += w0[i*stride]*np.exp(-(votes[i, y[i]]*K - votes[i].sum())/(K - 1)**2)
+    return total, wrong, loss
 
-# %% ../../nbs/core/12_distributed.ipynb #5f1c428d
+def sign_step(part, codes, value, factor):
+    "One round of AdaBoost or Gentle AdaBoost: `value` by code, `factor` by code and label."
+    part.state = *_stump_step(codes, (value[:, None]*LABELS).ravel(), factor.ravel(), part.sign, part.w, part.F, part.g, part.start, part.stride), part.mass, 0.
+
+# %% ../../nbs/core/12_distributed.ipynb #eb2b4683
 @dataclass(frozen=True)
 class Run:
     "One training run: its name, its master, and the class that counts as positive."
     name: str; master: str; target: int; n_classes: int
 
 def begin(part, run):
-    "Fresh weights and scores for a run."
-    part.run, part.done, part.w = run, 0, part.w0.copy()
-    samme = run.master == "samme"
-    part.y = part.labels if samme else (part.labels == run.target).astype(np.uint8)
-    part.F = np.zeros((len(part.w0), run.n_classes) if samme else len(part.w0))
-    part.state = (0., part.w0.sum(), 0., 0.)          # shift, sum of weights, training error, loss
-
-def outputs_of(part, factors):
-    "Product of the outputs of stumps on the rows of a partition."
-    return np.prod([code_outputs(part, h) for h in np.atleast_1d(factors)], axis=0)
+    "Fresh weights and scores (margins for two classes, votes for more) for a run."
+    n, samme = len(part.labels), run.master == "samme"
+    part.run, part.done, part.w, part.g = run, 0, np.broadcast_to(part.w0, n).copy(), np.empty(n, np.int64)
+    part.F = np.zeros((n, run.n_classes) if samme else n)
+    if samme: part.g[:] = to_fixed(part.w, UNIT); part.state = int(part.g.sum()), 0, part.mass, 0.
+    else: part.sign = np.where(part.labels == run.target, 1, -1).astype(np.int8); sign_step(part, part.codes[0], np.zeros(part.n_codes[0]), np.ones((part.n_codes[0], 2)))
 
 def replay(part, step):
     "Take part in one finished round."
-    factors, alpha, z = step
-    out = outputs_of(part, factors)
-    if part.run.master == "gentle": part.state = _real_step(part.w, part.w0, part.y, out, part.F)
-    elif part.run.master == "adaboost": part.state = (0., *_discrete_step(part.w, part.w0, part.y, out, alpha, part.F, z))
-    else: part.state = (0., *_class_step(part.w, part.w0, part.y, out, alpha, part.F, z), samme_loss(part.F, part.y, part.w0))
+    factors, alpha, down, up = step
+    if part.run.master == "samme":
+        total, wrong, loss = _class_step(part.w, part.w0, part.start, part.stride, part.labels, code_outputs(part, factors), alpha, down, up, part.F, part.g)
+        part.state = total, wrong, part.mass, loss
+    elif part.run.master == "gentle":
+        f = code_values(part, factors)
+        sign_step(part, part.codes[int(factors["feature"])], f, np.exp(-f[:, None]*LABELS)*down)
+    else: sign_step(part, (outputs_of(part, factors) > 0).astype(np.uint8), np.array([-alpha, alpha]), np.array([[down, up], [up, down]]))
     part.done += 1
 
-# %% ../../nbs/core/12_distributed.ipynb #65bb0808
+# %% ../../nbs/core/12_distributed.ipynb #7d25049d
 def answer(part, run, start, log, question, *details):
     "Catch up with the log, which begins at round `start`, and answer a question."
     if part.run != run or part.done > start + len(log): begin(part, run)
@@ -273,19 +248,14 @@ def answer(part, run, start, log, question, *details):
     for step in log[part.done - start:]: replay(part, step)
     return part.state, question(part, *details)
 
-def merge_answers(answers:list):
-    "Sum of the answers of consecutive partitions, brought to a common shift."
+def merge_answers(answers:list, join=sum):
+    "Answers of consecutive partitions as one: states are added, statistics joined."
     late = [a["behind"] for a in answers if isinstance(a, dict)]
     if late: return {"behind": min(late)}
-    top = max(state[0] for state, _ in answers)
-    total, sums = [0., 0., 0.], 0.
-    for (shift, z, error, loss), H in answers:
-        scale = np.exp(shift - top)
-        total = [total[0] + scale*z, total[1] + error, total[2] + loss]
-        sums = sums + scale*H
-    return (top, *total), sums
+    states, found = zip(*answers)
+    return tuple(map(sum, zip(*states))), join(found)
 
-# %% ../../nbs/core/12_distributed.ipynb #5c8581f8
+# %% ../../nbs/core/12_distributed.ipynb #95fc2f63
 class DistributedStumpOracle:
     "The stump oracle over a partitioned table: partitions live on Dask workers, histograms travel."
     def __init__(self, data,            # see `partition_sources`
@@ -312,17 +282,15 @@ class DistributedStumpOracle:
         "Begin a run: all weights as given, no rounds in the log."
         self.run, self.log = Run(uuid.uuid4().hex, master, target, len(self.plan.classes)), []
 
-    def ask(self, question, *details):
-        "One trip: a question to every partition, one merged answer."
-        return ask(self, question, *details)
-
-    def update(self, factors, alpha, z):
+    def update(self, factors, alpha, down, up):
         "Enter a finished round into the log; workers hear of it with the next question."
-        self.log.append((factors, float(alpha), float(z)))
+        self.log.append((factors, float(alpha), float(down), float(up)))
 
     def best(self, y=None, w=None):
         "Best stump and its edge: for the labels and weights on the workers, or for given ones (which then must travel)."
-        return best_on_workers(self) if y is None else best_for(self, y, w)
+        if y is not None: return best_for(self, y, w)
+        (h, edge), = lane_answers(self, lane_histograms, ([[]],), self.criterion)[1]
+        return h, edge/UNIT
 
     def outputs(self, stump):
         "The stump on all rows, gathered; for small tables and tests."
@@ -330,7 +298,8 @@ class DistributedStumpOracle:
 
     def weights(self):
         "The current weights of all rows, normalised and gathered; for small tables and tests."
-        return gather_weights(self)
+        (total, *_), w = ask(self, row_weights, join=np.concatenate)
+        return w/(total/UNIT)
 
 # %% ../../nbs/core/12_distributed.ipynb #54ce9996
 def _client(client):
@@ -357,92 +326,67 @@ def make_plan(oracle, sources, target, weight, max_bins, nominal, cuts):
     plan.__post_init__()
     return plan
 
-# %% ../../nbs/core/12_distributed.ipynb #e9dc1913
-def ask(oracle, question, *details):
+# %% ../../nbs/core/12_distributed.ipynb #3dca12a3
+def ask(oracle, question, *details, join=sum):
     "Send a question and the last round to every partition, merge in fixed order, repeat with more of the log if someone is behind."
     c, start = oracle.client, max(0, len(oracle.log) - 1)
     while True:
         request = (oracle.run, start, oracle.log[start:], question, *details)
         layer = [c.submit(answer, p, *request, pure=False) for p in oracle.partitions]
-        while len(layer) > 1: layer = [c.submit(merge_answers, layer[i:i + oracle.fan_in], pure=False) for i in range(0, len(layer), oracle.fan_in)]
+        while len(layer) > 1: layer = [c.submit(merge_answers, layer[i:i + oracle.fan_in], join, pure=False) for i in range(0, len(layer), oracle.fan_in)]
         result = layer[0].result()
         if not isinstance(result, dict): break
         start = result["behind"]
     oracle.traffic.append(dict(round=len(oracle.log), sent=len(pickle.dumps(request))*len(oracle.partitions), received=len(pickle.dumps(result)), replayed=len(oracle.log) - start > 1))
     return result
 
-def gather_weights(oracle):
-    "Weights of all rows, brought to a common shift and normalised."
-    c, start = oracle.client, max(0, len(oracle.log) - 1)
-    while True:
-        parts = c.gather([c.submit(answer, p, oracle.run, start, oracle.log[start:], row_weights, pure=False) for p in oracle.partitions])
-        late = [a["behind"] for a in parts if isinstance(a, dict)]
-        if not late: break
-        start = min(late)
-    top = max(state[0] for state, _ in parts)
-    return np.concatenate([w*np.exp(state[0] - top) for state, w in parts])/sum(np.exp(state[0] - top)*state[1] for state, _ in parts)
-
 def row_weights(part): return part.w.copy()
 
-def no_question(part): return np.zeros(1)
+def no_question(part): return 0
 
-# %% ../../nbs/core/12_distributed.ipynb #84c10eaa
-def stump_from_histogram(plan, H, criterion):
-    "Best two-class stump of a class histogram, its edge, and its weighted error as a sum of what it gets wrong."
-    HS, HW = np.ascontiguousarray(H[..., 1] - H[..., 0]), H.sum(axis=-1)
-    S, W = HS[0].sum(), HW[0].sum()
+# %% ../../nbs/core/12_distributed.ipynb #4787b14e
+def scan_stump(plan, HS, HW, W, criterion):
+    "Best stump of signed and plain sums with total weight `W`, and its edge, in fixed point."
+    S = int(HS[0].sum())
     _, j, c = _scan(HS, HW, plan.n_codes, plan.has_nan, plan.nominal, 0, len(HS), S, W, CRITERIA[criterion])
     plan.criterion = criterion
-    stump, edge = record_stump(plan, j, c, HS[j], HW[j], S, W)
-    says = branch_values(plan, stump, j, c)
-    error = H[j, :len(says), 0][says > 0].sum() + H[j, :len(says), 1][says <= 0].sum()
-    return stump, edge, float(error)
+    return record_stump(plan, j, c, HS[j], HW[j], S, W)
 
-def branch_values(plan, stump, j, c):
-    "Value of the stump for every code of its column."
-    codes = np.arange(plan.n_codes[j])
-    says = np.where(codes == c if plan.nominal[j] else codes <= c, stump["left"], stump["right"])
-    if plan.has_nan[j]: says[-1] = stump["missing"]
-    return says
+def lane_answers(oracle, question, details, criterion):
+    "State of the workers, and the best stump and its edge (fixed point) for every lane of one question."
+    mass = criterion != "error"
+    state, H = ask(oracle, question, *details, mass)
+    return state, [scan_stump(oracle.plan, HS, H[-1] if mass else HS, state[0], criterion) for HS in H[:len(H) - mass]]
 
 def class_stump_from_histogram(plan, H):
-    "Best K-class stump of a class histogram and its weighted error."
-    weight, best, at, votes = H[0].sum(axis=0), -1., (0, 0), np.zeros((3, H.shape[2]))
-    for j in range(len(H)):
-        best, c = _class_cut(H[j], plan.n_codes[j] - plan.has_nan[j], plan.has_nan[j], plan.nominal[j], best, 1e-12*weight.sum(), votes)
+    "Best K-class stump of a class histogram and the weight of what it gets wrong, in fixed point."
+    h, best, at, votes = H/UNIT, -1., (0, 0), np.zeros((3, H.shape[2]))
+    weight = h[0].sum(axis=0)
+    for j in range(len(h)):
+        best, c = _class_cut(h[j], plan.n_codes[j] - plan.has_nan[j], plan.has_nan[j], plan.nominal[j], best, 1e-12*weight.sum(), votes)
         if c >= 0: at = j, c
     stump = record_class_stump(plan, *at, votes, weight)
-    says = branch_values(plan, stump, *at)
-    return stump, float((H[at[0], :len(says)]*(np.arange(H.shape[2]) != says[:, None])).sum())
+    says = code_values(plan, stump)
+    return stump, int((H[at[0], :len(says)]*(np.arange(H.shape[2]) != says[:, None])).sum())
 
-# %% ../../nbs/core/12_distributed.ipynb #a419399d
-def best_on_workers(oracle):
-    "Best stump for the state of the run."
-    (_, z, _, _), H = ask(oracle, class_histograms, 2)
-    return stump_from_histogram(oracle.plan, H/z, oracle.criterion)[:2]
-
-def signed_histograms(part, y, w):
-    "Sums of w*y and of w for labels and weights from outside."
-    y, w = (v[part.offset:part.offset + len(part.w0)] for v in (y, w))
-    return _signed(part, [w*y, w])
-
-def _signed(part, columns):
-    out = np.zeros((len(columns), len(part.codes), int(part.n_codes.max())))
-    for g, H in zip(columns, out): _histograms(part.codes, 0, len(part.codes), np.ascontiguousarray(g), H)
-    return out
+# %% ../../nbs/core/12_distributed.ipynb #efeb46fb
+def given_histograms(part, g, v):
+    "Sums of integers that come from outside, for all rows of the table."
+    return _sums(part, [x[part.offset:part.offset + len(part.labels)] for x in (g, v)])
 
 def best_for(oracle, y, w):
     "Best stump for given labels and weights of all rows."
-    y, w, plan = np.asarray(y, dtype=np.float64), np.asarray(w, dtype=np.float64), oracle.plan
+    y, w = np.asarray(y, dtype=np.float64), np.asarray(w, dtype=np.float64)
     if not y.shape == w.shape == (oracle.shape[0],): raise ValueError(f"y and w must have one value for each of the {oracle.shape[0]} rows, got shapes {y.shape} and {w.shape}")
-    _, (HS, HW) = ask(oracle, signed_histograms, y, w)
-    S, W, plan.criterion = (w*y).sum(), w.sum(), oracle.criterion
-    _, j, c = _scan(HS, HW, plan.n_codes, plan.has_nan, plan.nominal, 0, len(HS), S, W, CRITERIA[oracle.criterion])
-    return record_stump(plan, j, c, HS[j], HW[j], S, W)
+    scale = fixed_scale(max(float(np.abs(w*y).sum()), float(w.sum())))
+    g, v = to_fixed(w*y, scale), to_fixed(w, scale)
+    _, (HS, HW) = ask(oracle, given_histograms, g, v)
+    stump, edge = scan_stump(oracle.plan, HS, HW, int((np.abs(g) if oracle.criterion == "error" else v).sum()), oracle.criterion)
+    return stump, float(edge/scale)
 
-# %% ../../nbs/core/12_distributed.ipynb #61f1c5df
+# %% ../../nbs/core/12_distributed.ipynb #6a1b0376
 def boost_on_workers(oracle,     # a `DistributedStumpOracle` with a run begun
-                     find,       # () -> (state of the workers, hypothesis, row of the history, finished?)
+                     find,       # () -> (state of the workers, hypothesis, row of the history, factors of the weights, finished?)
                      n_rounds,   # most rounds
                      cost=None,  # cost of a hypothesis against `n_rounds`; None for one each
                      show=False, # progress bar?
@@ -452,23 +396,35 @@ def boost_on_workers(oracle,     # a `DistributedStumpOracle` with a run begun
     bar = progress_bar(total=n_rounds, desc="boosting", show=show)
     try:
         while spent < n_rounds and not finished:
-            state, h, row, finished = find()
-            _complete(rows, state)
+            state, h, row, factors, finished = find()
+            complete(oracle, rows, state)
             if finished and rows and row["alpha"] == 0: break                  # no better than guessing
             price = 1 if cost is None else cost(h); spent += price; bar.update(price)
-            hypotheses.append(h); rows.append({"round": len(rows) + 1, "error": np.nan, **row, "loss": np.nan})
-            if oracle.run.master == "adaboost": rows[-1]["cost"] = spent
-            oracle.update(h, row["alpha"], state[1])
-        _complete(rows, ask(oracle, no_question)[0])
+            hypotheses.append(h); rows.append({"round": len(rows) + 1, "error": np.nan, **row})
+            if oracle.run.master == "adaboost": rows[-1] |= dict(loss=row["loss"]*(rows[-2]["loss"] if len(rows) > 1 else 1.), cost=spent)
+            oracle.update(h, row["alpha"], *factors)
+        complete(oracle, rows, ask(oracle, no_question)[0])
     except INTERRUPTS as e: warn_interrupted(len(rows), e)
     finally: bar.close()
     return Boosted(hypotheses[:len(rows)], np.array([r["alpha"] for r in rows]), rows, None, None)
 
-def _complete(rows, state):
-    "Error and loss of the last round, known when its weights are."
-    if rows: rows[-1].update(error=state[2], loss=state[3])
+def complete(oracle, rows, state):
+    "Error and loss of the last round, known when its weights are: the product of AdaBoost's normalisers, Gentle AdaBoost's sum of weights with its powers of two, or a sum."
+    if not rows: return
+    rows[-1]["error"] = state[1]/state[2]
+    if oracle.run.master == "gentle": rows[-1]["loss"] = state[0]/UNIT/math.prod(down for _, _, down, _ in oracle.log)
+    elif oracle.run.master == "samme": rows[-1]["loss"] = state[3]
 
-# %% ../../nbs/core/12_distributed.ipynb #0f044660
+# %% ../../nbs/core/12_distributed.ipynb #4f082148
+def vote(wrong:int, total:int, K:int):
+    "From the weight of what a hypothesis gets wrong: its row of the history, the factors of the weights, and whether boosting ends with it."
+    error = wrong/total
+    chance = error >= 1 - 1/K - TINY
+    alpha = 0. if chance else half_log_odds(error) if K == 2 else 2*half_log_odds(error) + np.log(K - 1)
+    if K == 2: down, up, z = step_factors(error, alpha, total/UNIT)
+    else: z = np.nan; norm = (1 - error + error*np.exp(alpha))*total/UNIT; down, up = 1/norm, np.exp(alpha)/norm
+    return dict(weighted_error=error, edge=1 - error*K/(K - 1), alpha=alpha, loss=z), (down, up), chance or error <= TINY
+
 def distributed_adaboost(oracle,                # a `DistributedStumpOracle`
                          n_estimators:int=100,  # most rounds
                          criterion:str="error", # how a stump is chosen: "error" or "entropy" (two classes)
@@ -479,24 +435,22 @@ def distributed_adaboost(oracle,                # a `DistributedStumpOracle`
     if criterion not in ("error", "entropy") or criterion == "entropy" and K > 2: raise ValueError(f"criterion must be 'error', or 'entropy' with two classes, got {criterion!r}")
     oracle.start("adaboost" if K == 2 else "samme")
     def find():
-        state, H = ask(oracle, class_histograms, K)
-        if K == 2: h, _, error = stump_from_histogram(oracle.plan, H/state[1], criterion)
-        else: h, error = class_stump_from_histogram(oracle.plan, H/state[1])
-        chance = error >= 1 - 1/K - TINY
-        alpha = 0. if chance else half_log_odds(error) if K == 2 else 2*half_log_odds(error) + np.log(K - 1)
-        return state, h, dict(weighted_error=error, edge=1 - error*K/(K - 1), alpha=alpha), chance or error <= TINY
+        if K > 2: state, H = ask(oracle, class_histograms, K); h, wrong = class_stump_from_histogram(oracle.plan, H)
+        else: state, ((h, edge),) = lane_answers(oracle, lane_histograms, ([[]],), criterion); wrong = (state[0] - int(edge))//2
+        return state, h, *vote(wrong, state[0], K)
     est = AdaBoostClassifier(n_estimators=n_estimators, criterion=criterion, max_bins=oracle.plan.max_bins)
     return as_fitted(est, oracle.plan)._keep([boost_on_workers(oracle, find, n_estimators, show=verbose)], True)
 
+# %% ../../nbs/core/12_distributed.ipynb #567c5796
 def distributed_gentleboost(oracle,                   # a `DistributedStumpOracle`
                             n_estimators:int=100,     # rounds
                             verbose:bool=False,       # progress bar?
                            )->GentleBoostClassifier:  # fitted, as on one machine
     "Gentle AdaBoost over a partitioned table, one class against the rest for more than two."
     def find():
-        state, H = ask(oracle, class_histograms, 2)
-        h, edge, _ = stump_from_histogram(oracle.plan, H/state[1], "least_squares")
-        return state, h, dict(edge=edge, alpha=1.), False
+        state, ((h, edge),) = lane_answers(oracle, lane_histograms, ([[]],), "least_squares")
+        halves = 2.**-math.frexp(state[0]/UNIT*(1 - 2**-20))[1]                # brings the sum of the weights near one
+        return state, h, dict(edge=edge/state[0], alpha=1., loss=np.nan), (halves, halves), False
     runs = []
     for k in [1] if len(oracle.plan.classes) == 2 else range(len(oracle.plan.classes)):
         oracle.start("gentle", k); runs.append(boost_on_workers(oracle, find, n_estimators, show=verbose))
@@ -519,254 +473,13 @@ def same_stumps(a,              # array of dtype `STUMP`
     exact = all(np.array_equal(a[f], b[f]) for f in ("feature", "nominal", "threshold"))
     return exact and all(np.allclose(a[f], b[f], rtol=tol, atol=tol) for f in ("left", "right", "missing"))
 
-# %% ../../nbs/core/12_distributed.ipynb #a802f7d6
-def random_bits(state, offset:int, n:int, bits:int, chunk:int=1 << 20)->np.ndarray:
-    "The numbers that a generator in `state` would give to the rows offset .. offset+n."
-    rng = np.random.RandomState(); rng.set_state(state)
-    for lo in range(0, offset, chunk): rng.randint(0, 2**bits, size=min(chunk, offset - lo), dtype=np.uint64)
-    return rng.randint(0, 2**bits, size=n, dtype=np.uint64)
-
-def start_histograms(part, state, bits, mass):
-    "Signed sums under `bits` random labellings and under the true labels (last); with `mass`, also plain weights."
-    g = np.where(part.y == 1, part.w, -part.w)
-    r = random_bits(state, part.offset, len(g), bits)
-    return _signed(part, [*(np.where(r >> np.uint64(b) & np.uint64(1), -g, g) for b in range(bits)), g] + [part.w]*mass)
-
-def lane_histograms(part, lanes, mass):
-    "Signed sums with the labels multiplied by each product of stumps."
-    g = np.where(part.y == 1, part.w, -part.w)
-    return _signed(part, [g*outputs_of(part, f) if len(f) else g for f in lanes] + [part.w]*mass)
-
-def product_error(part, factors):
-    "Weight of the rows that a product gets wrong."
-    return np.array([part.w[outputs_of(part, factors) != np.where(part.y == 1, 1., -1.)].sum()])
-
-# %% ../../nbs/core/12_distributed.ipynb #eaa51748
-def lane_answers(oracle, question, lanes, criterion):
-    "Best stump and edge of every lane of one question, and the state of the workers."
-    plan, mass = oracle.plan, criterion == "entropy"
-    state, H = ask(oracle, question, *lanes, mass)
-    H = H/state[1]
-    found = []
-    plan.criterion = criterion
-    for HS in H[:len(H) - mass]:
-        HW, S = H[-1] if mass else HS, HS[0].sum()
-        _, j, c = _scan(HS, HW, plan.n_codes, plan.has_nan, plan.nominal, 0, len(HS), S, 1., CRITERIA[criterion])
-        found.append(record_stump(plan, j, c, HS[j], HW[j], S, 1.))
-    return state, found
-
-def turned(stump):
-    "The stump with its left branch at +1: states that differ in signs only are one state."
-    out = stump.copy()
-    for branch in ("left", "right", "missing"): out[branch] = stump[branch]*stump["left"]
-    return out
-
-def relabel_on_workers(oracle, states, max_inner, criterion, tol=1e-12):
-    "Procedure 1 from given starts, each a list of stumps: (product, edge) of every start."
-    f, seen = len(states[0]), {}
-    best, last, stalled = [([], -1.)]*len(states), [-2.]*len(states), [0]*len(states)
-    key = lambda s: np.array(s, dtype=STUMP).tobytes()
-    for k in range(max_inner):
-        going = [r for r in range(len(states)) if stalled[r] < f]
-        new = list({key(states[r]): states[r] for r in going if key(states[r]) not in seen}.values())
-        if new: seen.update(zip(map(key, new), lane_answers(oracle, lane_histograms, (new,), criterion)[1]))
-        for r in going:
-            h, edge = seen[key(states[r])]
-            if edge > best[r][1] + tol: best[r] = states[r] + [h], edge
-            stalled[r] = stalled[r] + 1 if abs(edge - last[r]) <= tol else 0
-            last[r], states[r] = edge, states[r][1:] + [turned(h)]
-        if all(s >= f for s in stalled): break
-    return best
-
-# %% ../../nbs/core/12_distributed.ipynb #458919ef
-def products_on_workers(oracle, rng, n_restarts, max_inner, degree, criterion):
-    "Candidates of one round: the single stump, then the best product of each group of restarts; yields (factors, edge)."
-    if degree == 1: yield from (([h], e) for h, e in lane_answers(oracle, lane_histograms, ([[]],), criterion)[1])
-    for f in range(1, degree):
-        for lo in range(0, n_restarts, 63//f):
-            R = min(63//f, n_restarts - lo)
-            start = rng.get_state()
-            for a in range(0, oracle.shape[0], 1 << 20): rng.randint(0, 2**(f*R), size=min(1 << 20, oracle.shape[0] - a), dtype=np.uint64)
-            _, found = lane_answers(oracle, start_histograms, (start, f*R), criterion)
-            if f == 1 and lo == 0: yield [found[-1][0]], found[-1][1]
-            states = [[turned(h) for h, _ in found[r*f:(r+1)*f]] for r in range(R)]
-            products = relabel_on_workers(oracle, states, max_inner, criterion)
-            top = max(e for _, e in products)
-            yield next(p for p in products if p[1] >= top - 1e-12)
-
-def best_product(oracle, rng, n_restarts, max_inner, degree, criterion):
-    "The candidate of largest edge, fewer factors win ties; its error is asked for, not subtracted from one."
-    best, edge = [], -1.
-    for factors, e in products_on_workers(oracle, rng, n_restarts, max_inner, degree, criterion):
-        if e > edge + 1e-12: best, edge = factors, e
-    h = np.array(best, dtype=STUMP)
-    state, wrong = ask(oracle, product_error, h)
-    return state, h, float(wrong[0]/state[1])
-
-# %% ../../nbs/core/12_distributed.ipynb #cf5a4a4e
-def distributed_quadraticboost(oracle,                 # a `DistributedStumpOracle`
-                               n_estimators:int=250,   # base classifiers to spend; a product of d costs d
-                               n_restarts:int=5,       # R: random starts of the relabelling
-                               max_inner:int=20,       # K: most relabelling steps from each
-                               degree:int=2,           # most factors of a product
-                               criterion:str="error",  # "error" or "entropy"
-                               random_state=None,      # seed of the random labels
-                               verbose:bool=False,     # progress bar?
-                              ):                       # a fitted `QuadraticBoostClassifier`, as on one machine
-    "Quadratic boosting by relabelling over a partitioned table; one class against the rest for more than two."
-    from sklearn.utils import check_random_state
-    from boostlit.core.conventions import history_table
-    from boostlit.quadratic.boosting import QuadraticBoostClassifier, check_parameters
-    est = QuadraticBoostClassifier(n_estimators=n_estimators, n_restarts=n_restarts, max_inner=max_inner, degree=degree, criterion=criterion,
-                                   max_bins=oracle.plan.max_bins, random_state=random_state)
-    check_parameters(est)
-    K, rng, runs = len(oracle.plan.classes), check_random_state(random_state), []
-    for k in [1] if K == 2 else range(K):
-        oracle.start("adaboost", k)
-        left = [n_estimators]
-        def find():
-            state, h, error = best_product(oracle, rng, n_restarts, max_inner, max(1, min(degree, left[0])), criterion)
-            left[0] -= len(h)
-            chance = error >= .5 - TINY
-            return state, h, dict(weighted_error=error, edge=1 - 2*error, alpha=0. if chance else half_log_odds(error)), chance or error <= TINY
-        runs.append(boost_on_workers(oracle, find, n_estimators, len, verbose))
-    est.n_machines_ = len(runs)
-    est.sizes_ = np.array([len(h) for r in runs for h in r.hypotheses], np.int64)
-    est.stumps_ = np.concatenate([h for r in runs for h in r.hypotheses])
-    est.machine_ = np.repeat(np.arange(len(runs)), [len(r.hypotheses) for r in runs])
-    est.alphas_ = np.concatenate([r.alphas for r in runs])
-    est.history_ = history_table([dict(machine=k, **row) for k, r in enumerate(runs) for row in r.history])
-    return as_fitted(est, oracle.plan)
-
-# %% ../../nbs/core/12_distributed.ipynb #814495a1
-def same_products(a, b, tol:float=1e-12)->bool:
-    "Do two fitted quadratic classifiers hold the same products with the same weights, round by round?"
-    def terms(est):
-        at = np.r_[0, np.cumsum(est.sizes_)]
-        for i, j in zip(at[:-1], at[1:]):
-            yield int(np.prod(est.stumps_[i:j]["left"])), sorted(turned(s).item() for s in est.stumps_[i:j])
-    return list(terms(a)) == list(terms(b)) and np.allclose(a.alphas_, b.alphas_, rtol=tol, atol=tol)
-
-# %% ../../nbs/core/12_distributed.ipynb #1f8e4e8e
-def compare_models(name,               # a data set
-                   client,             # a `distributed.Client`
-                   n_partitions:int=6, # pieces of the table
-                   rounds:int=30,      # of AdaBoost and Gentle AdaBoost
-                   spent:int=12,       # base classifiers of quadratic boosting
-                   max_rows=None,      # only the first rows
-                   before=None,        # called with the oracle before each training
-                  )->list:             # one dict a method: equal stumps?, largest differences of alphas, row weights and scores
-    "Train on pieces and on the whole table, and compare."
-    import tempfile, pyarrow.parquet as pq
-    from boostlit.core.datasets import load_dataset
-    data = load_dataset(name)
-    table = data.table.slice(0, max_rows)
-    target = next(c for c in table.column_names if c not in data.feature_names)
-    features, y = table.select(data.feature_names), np.asarray(table[target].to_pylist())
-    with tempfile.TemporaryDirectory() as folder:
-        pq.write_table(table, f"{folder}/table.parquet", row_group_size=-(-len(table)//n_partitions))
-        return _compare(name, DistributedStumpOracle(folder, target, client), features, y, rounds, spent, before)
-
-def _compare(name, oracle, features, y, rounds, spent, before):
-    "The comparison itself."
-    from boostlit.quadratic.boosting import QuadraticBoostClassifier
-    pairs = [("AdaBoost", AdaBoostClassifier(n_estimators=rounds), lambda: distributed_adaboost(oracle, rounds)),
-             ("Gentle AdaBoost", GentleBoostClassifier(n_estimators=rounds), lambda: distributed_gentleboost(oracle, rounds)),
-             ("quadratic", QuadraticBoostClassifier(n_estimators=spent, random_state=0), lambda: distributed_quadraticboost(oracle, spent, random_state=0))]
-    rows = []
-    for method, est, train in pairs:
-        if before is not None: before(oracle)
-        one, many = est.fit(features, y), train()
-        same = same_products(one, many) if method == "quadratic" else same_stumps(one.stumps_, many.stumps_)
-        F = one.decision_function(features)
-        rows.append(dict(dataset=name, method=method, rows=len(y), terms=int(np.size(one.alphas_)), same=bool(same), alphas=float(np.abs(one.alphas_ - many.alphas_).max()),
-                         weights=float(np.abs(final_weights(one, oracle.run, F, y) - oracle.weights()).max()), scores=float(np.abs(F - many.decision_function(features)).max()),
-                         replays=sum(t["replayed"] for t in oracle.traffic)))
-        oracle.traffic.clear()
-    return rows
-
-def final_weights(est, run, F, y):
-    "Row weights after the last round of a run, from the scores of the single machine's model."
-    K = len(est.classes_)
-    if run.master == "samme": loss = -((K - 1)*F[np.arange(len(y)), np.searchsorted(est.classes_, y)] + est.alphas_.sum())/K     # minus the votes for the right class
-    else: loss = -np.where(y == est.classes_[run.target], 1., -1.)*(F if F.ndim == 1 else F[:, run.target])
-    w = np.exp(loss - loss.max())
-    return w/w.sum()
-
-# %% ../../nbs/core/12_distributed.ipynb #89da104f
-@njit(cache=True, nogil=True)
-def _not_inside(columns, n_earlier, pointers, items):
-    "For each set: does no earlier column hold all of its cover?"
-    ok, cover = np.ones(len(pointers) - 1, np.bool_), np.empty(columns.shape[1], np.uint64)
-    for r in range(len(ok)):
-        cover[:] = columns[items[pointers[r]]]
-        for a in range(pointers[r] + 1, pointers[r+1]): cover &= columns[items[a]]
-        for e in range(n_earlier):
-            inside = True
-            for w in range(len(cover)):
-                if cover[w] & ~columns[e, w]: inside = False; break
-            if inside: ok[r] = False; break
-    return ok
-
-def _named(flat, pointers, keep, names):
-    "The lists that are kept, as an Arrow column of item names in rising order."
-    import pyarrow as pa
-    lengths = np.diff(pointers)
-    owner, chosen = np.repeat(np.arange(len(keep)), lengths), np.repeat(keep, lengths)
-    values, owner = names[flat][chosen], owner[chosen]
-    return pa.ListArray.from_arrays(pa.array(np.r_[0, np.cumsum(lengths[keep])], pa.int32()), pa.array(values[np.lexsort((values, owner))], pa.int32()))
-
-def mine_prefixes(bits, n, order, n_full, lo, hi, min_support, max_length):
-    "Closed sets whose first item is one of order[lo:hi]; order lists the items of all rows first, then by rising support."
-    import pyarrow as pa
-    from boostlit.core.bitsets import item_bits, unpack_bits
-    from boostlit.core.itemsets import closed_itemsets
-    X, found = unpack_bits(bits[order], n), []
-    for i in range(lo, hi):
-        D = X[:, X[i]]                                                       # items by rows that hold item i
-        earlier = D[n_full:i]
-        if len(earlier) and earlier.all(axis=1).any(): continue              # its closure holds an earlier item
-        mine = np.r_[:n_full, i:len(order)]
-        table = closed_itemsets(D[mine].T, min_support, max_length)
-        if not len(table): continue
-        lists = table["items"].combine_chunks()
-        lists = lists if isinstance(lists, pa.Array) else pa.concat_arrays(lists.chunks)
-        columns = item_bits(np.concatenate([earlier, D[mine]]).T)[0]
-        flat, pointers = lists.flatten().to_numpy(), lists.offsets.to_numpy().astype(np.int64); pointers -= pointers[0]
-        keep = _not_inside(columns, len(earlier), pointers, flat.astype(np.int64) + len(earlier))
-        found.append(pa.table({"items": _named(flat, pointers, keep, order[mine]), "support": table["support"].filter(pa.array(keep))}))
-    return pa.concat_tables(found).combine_chunks() if found else None
-
-# %% ../../nbs/core/12_distributed.ipynb #703e02c9
-def distributed_closed_itemsets(transactions,        # as for `closed_itemsets`
-                                min_support,         # smallest support: a count if int, a fraction if float
-                                client=None,         # a `distributed.Client`; None for the current one
-                                max_length:int=None, # only sets of at most this many items
-                                tasks:int=64,        # pieces of work, more than workers since they are uneven
-                               )->"pa.Table":        # the sets and supports of `closed_itemsets`; near the leaves in another order
-    "All closed frequent itemsets, mined a few prefixes a task on a Dask cluster."
-    import pyarrow as pa
-    from boostlit.core.itemsets import _arguments, closed_itemsets
-    client = _client(client)
-    bits, n, d, least, _, _ = _arguments(transactions, min_support, "closed", max_length, None)
-    support = np.bitwise_count(bits).sum(axis=1, dtype=np.int64)
-    order = np.flatnonzero(support >= least)
-    order = order[np.argsort(support[order], kind="stable")]
-    order = np.r_[order[support[order] == n], order[support[order] < n]]
-    n_full = int((support[order] == n).sum()) if n else 0
-    root = [pa.table({"items": pa.array([sorted(order[:n_full].tolist())], pa.list_(pa.int32())), "support": pa.array([n], pa.int64())})] if n_full and n >= least and n_full <= (max_length or n_full) else []
-    edges = np.unique(np.linspace(n_full, len(order), tasks + 1).astype(int))
-    shared = client.submit(lambda b: b, bits, pure=False)                    # part of a recipe: a lost copy is made again
-    jobs = [client.submit(mine_prefixes, shared, n, order, n_full, a, b, least, max_length, pure=False) for a, b in zip(edges[:-1], edges[1:])]
-    return pa.concat_tables(root + [t for t in client.gather(jobs) if t is not None] or [closed_itemsets(np.zeros((0, 1), bool), 1)])
-
-# %% ../../nbs/core/12_distributed.ipynb #fd01c128
+# %% ../../nbs/core/12_distributed.ipynb #72bdb8b6
 def round_cost(rows:float,              # n
                columns:int,             # d
                workers:int,             # W
                partitions:int=None,     # P; one a worker by default
                codes:int=256,           # B
-               classes:int=2,           # K
+               sums:int=1,              # K: one for two classes, else one a class
                rate:float=3e8,          # cells added in a second by one worker
                latency:float=.005,      # seconds until a task starts
                bandwidth:float=1e9,     # bytes a second into a worker
@@ -775,6 +488,6 @@ def round_cost(rows:float,              # n
               )->dict:                  # seconds of a round by cause, bytes on the wire and at home
     "What one round of distributed boosting costs."
     P = partitions or workers
-    depth, histogram = max(1, int(np.ceil(np.log(max(P, 2))/np.log(fan_in)))), 8*columns*codes*classes
+    depth, histogram = max(1, int(np.ceil(np.log(max(P, 2))/np.log(fan_in)))), 8*columns*codes*sums
     seconds = dict(histograms=rows*columns/(rate*workers), trips=(depth + 1)*latency, wire=depth*fan_in*histogram/bandwidth, scheduler=P*task*(1 + 1/(fan_in - 1)))
     return dict(**seconds, round=sum(seconds.values()), to_master=histogram, wire_total=histogram*P, memory_a_worker=rows*(columns + 2 + 3*8)/workers)
