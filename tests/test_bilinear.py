@@ -275,3 +275,42 @@ def test_corrective_boosting_ends_at_the_machine_and_is_sparse_when_cut():
     assert all(len(set(few.components_[:, k].argmax(1))) == 4 for k in range(3)) and few.terms_.num_rows > 0
     two = repair.corrective_classifier(B, y == 2, 4, 20)
     assert two.decision_function(B).shape == (90,) and two.score(B, y == 2) > .7
+
+
+# --- the repaired model ----------------------------------------------------------------------------------------------------
+@settings(max_examples=60, deadline=None)
+@given(st.integers(16, 600), st.integers(1, 9), st.floats(.05, 1))
+def test_windows_cover_the_axis(length, count, share):
+    from boostlit.bilinear.repair import window_ranges
+    from boostlit.vision.descriptors import dense_grid
+    first, last = window_ranges(length, count, max(share, 1/count))
+    n = len(dense_grid(length, length)[0])
+    seen = np.zeros(n, bool)
+    for a, b in zip(first, last): seen[a:b] = True
+    assert seen.all() and first[0] == 0 and (count == 1 or last[-1] == n)
+
+
+def test_mirror_images_are_the_same_picture():
+    import pyarrow as pa
+    from boostlit.bilinear.repair import WINDOWS, repair_blocks
+    rng = np.random.default_rng(0)
+    grid = rng.integers(0, 9, (6, 9, 12)).astype(np.uint16)
+    table = lambda g: pa.table({"height": [80]*6, "width": [104]*6, "rows": [9]*6, "cols": [12]*6, "words": [x.ravel() for x in g]})
+    a, b = table(grid), table(grid[:, :, ::-1])
+    for grids in (((1, 1), (2, 2)), WINDOWS):
+        one, two = (repair_blocks(p, grids, mirrored=q, n_words=9).to_dense() for p, q in ((a, b), (b, a)))
+        assert np.allclose(one, two) and not np.allclose(repair_blocks(a, grids, n_words=9).to_dense(), repair_blocks(b, grids, n_words=9).to_dense())
+
+
+def test_largest_error_of_a_mean_of_rates():
+    from boostlit.bilinear.objects import mean_rate_error
+    assert mean_rate_error([25]) == pytest.approx(10) and mean_rate_error([1]*4) == pytest.approx(25)
+
+
+def test_stored_objects_and_blur_support_the_text():
+    from boostlit.core.experiments import stored_results
+    v = {(r["item"], r["method"], r["quantity"]): r["value"] for r in stored_results(3).to_pylist()}
+    for k in (15, 30):
+        s, b, p = (v["Fig. 4", f"{m} {k}", "mean class accuracy"] for m in ("SBLM", "B-SBLM", "spatial pyramid"))
+        assert s < b < p
+    assert v["Blur", "blur 1", "cross-validated accuracy"] > v["Blur", "blur 1.6", "cross-validated accuracy"]

@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['GRIDS', 'ONCE', 'ROUNDS', 'BLURS', 'READINGS', 'read_blocks', 'halves', 'choose_penalty', 'bilinear_rows', 'bag_rows',
            'scene_unit', 'table1', 'table1_rows', 'how_chosen', 'curve_rows', 'blur_unit', 'blur', 'reading_unit',
-           'readings', 'largest_useful_penalty']
+           'readings', 'reading_rows', 'largest_useful_penalty']
 
 # %% ../../nbs/bilinear/05_scenes.ipynb #0c33dbdb
 import numpy as np
@@ -143,7 +143,7 @@ def blur(n_jobs=1, out=None, progress=True):
                          link="vision/02_descriptors.ipynb", comment="40 training pictures a class of split 0, 200 words, pyramid, four folds"))
     return rows
 
-# %% ../../nbs/bilinear/05_scenes.ipynb #cd0519ac
+# %% ../../nbs/bilinear/05_scenes.ipynb #1f0f4813
 READINGS = {"base: square roots, c = 0.1": {}, "c = 0.3": {"c": .3}, "c = 0.03": {"c": .03}, "c = 0.01": {"c": .01}, "bias": {"fit_intercept": True}, "one alternation": {"n_alternations": 1},
             "ten alternations": {"n_alternations": 10}, "balanced classes": {"balanced": True}, "balanced classes, c = 0.03": {"balanced": True, "c": .03}, "frequencies": {"reading": "frequency"},
             "start at the gradient": {"start": "gradient"}, "raw weights (Eq. 12)": {"normalise": False}, "logistic loss": {"loss": "logistic"}, "logistic loss, c = 0.03": {"loss": "logistic", "c": .03},
@@ -160,7 +160,10 @@ def reading_unit(name:str, cache=None, seed:int=0, n_rounds:int=8, dataset="scen
 @reproduction(paper=3, item="Readings", needs=("scene15",), full=True)
 def readings(n_jobs=1, out=None, progress=True, cache=None):
     "Scene-15: what the paper leaves open, one thing at a time, judged inside the training set of split 0."
-    runs = run_units(reading_unit, [dict(name=k, cache=cache) for k in READINGS], out, n_jobs, "Readings", progress).to_pylist()
+    return reading_rows(run_units(reading_unit, [dict(name=k, cache=cache) for k in READINGS], out, n_jobs, "Readings", progress).to_pylist())
+
+def reading_rows(runs):
+    "Rows of the ledger from finished readings."
     return [dict(item="Readings", dataset="scene15", method=r["name"], quantity=f"validation, {q} round", value=round(r[q], 1), seeds=1, link="bilinear/05_scenes.ipynb",
                  comment="training set of split 0, halves" + (f"; {r['rounds']} rounds" if q == "last" else "")) for r in runs for q in ("first", "last")]
 
