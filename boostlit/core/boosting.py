@@ -126,7 +126,7 @@ def step_factors(error:float, alpha:float, total:float)->tuple:
     z = (1 - error)*down + error*up
     return down/(z*total), up/(z*total), z
 
-# %% ../../nbs/core/02_boosting.ipynb #c8ae6153
+# %% ../../nbs/core/02_boosting.ipynb #53dd8265
 class StumpRows:
     "Weights, margins and signed fixed-point weights of the rows of a `StumpOracle`, kept in step with an ensemble."
     def __init__(self, oracle, y, w=None):
@@ -152,7 +152,10 @@ class StumpRows:
         done = shared_out(self.oracle, len(self.w), 8*len(self.w), step)          # a row costs as much as some eight additions
         self.total, self.error = sum(t for t, _ in done), sum(e for _, e in done)/self.mass
 
-    def scores(self): return self.M*self.sign
+    def scores(self):
+        "Scores of the rows, at the end: the signed weights make room for them."
+        self.g = None
+        return self.M*self.sign
 
 # %% ../../nbs/core/02_boosting.ipynb #a902c4af
 def stump_adaboost(oracle, y, n_rounds, w=None, show=False)->Boosted:
