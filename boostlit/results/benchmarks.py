@@ -4,28 +4,31 @@
 
 # %% auto #0
 __all__ = ['MEMORY', 'FIRST', 'EQUAL_ROUNDS', 'MODES', 'WORKS', 'FIELDS', 'GROWTH', 'Work', 'take_turns', 'peak_memory',
-           'compile_seconds', 'memory_bandwidth', 'numeric_problem', 'stump_contenders', 'training_error',
-           'adaboost_numeric', 'adaboost_criteria', 'native_contenders', 'adaboost_adult', 'adaboost_covtype',
-           'quadratic', 'transactions', 'pyfim_closed', 'mlxtend_frequent', 'closed', 'rule_counts', 'metric_contender',
-           'pairwise', 'subgraph_fit', 'sparse_solver', 'lp_masters', 'full_program', 'start_up', 'run_work',
-           'stored_benchmarks', 'ratios', 'main', 'growth', 'exponent']
+           'compile_seconds', 'memory_bandwidth', 'numeric_problem', 'stump_contenders', 'joint_columns',
+           'training_error', 'adaboost_numeric', 'adaboost_criteria', 'native_contenders', 'adaboost_adult',
+           'adaboost_covtype', 'two_threads', 'quadratic', 'transactions', 'pyfim_closed', 'mlxtend_frequent',
+           'seconds_aside', 'fastest_modes', 'closed', 'rule_counts', 'metric_contender', 'pairwise', 'subgraph_fit',
+           'sparse_solver', 'lp_masters', 'full_program', 'start_up', 'run_work', 'stored_benchmarks', 'ratios', 'main',
+           'growth', 'exponent']
 
-# %% ../../nbs/results/02_benchmarks.ipynb #a4c80f87
+# %% ../../nbs/results/02_benchmarks.ipynb #bc69131f
 import os, subprocess, sys, time
 from importlib import resources
 import numpy as np
 
-# %% ../../nbs/results/02_benchmarks.ipynb #69cbb953
+# %% ../../nbs/results/02_benchmarks.ipynb #43da6e2f
 class Work:
     "One row of the benchmark: contenders that do the same thing, ours first."
-    def __init__(self, name, contenders, quality=None, target=None, note="", repeats=5, once=(), touched=None):
-        self.name, self.contenders, self.quality, self.target, self.note, self.repeats, self.once, self.touched = name, contenders, quality, target, note, repeats, once, touched
+    def __init__(self, name, contenders, quality=None, target=None, note="", repeats=5, once=(), touched=None, wall=False):
+        self.name, self.contenders, self.quality, self.target, self.note = name, contenders, quality, target, note
+        self.repeats, self.once, self.touched, self.wall = repeats, once, touched, wall      # touched: bytes that must be read or written, or a function of our result
 
 def take_turns(contenders:dict,        # name -> function without arguments
                repeats:int=5,          # turns each takes after its warm-up
                clock=time.process_time,# what counts as time
                show=lambda *a: None,   # told about each finished turn
                once=(),                # contenders so slow that their first call is their only turn
+               least:float=0.,         # seconds that a turn takes at least
               )->dict:                 # name -> (warm-up seconds, list of seconds, last result)
     "Call every contender once, then in turns; a contender that cannot run is left out with a word."
     out = {}
@@ -36,17 +39,20 @@ def take_turns(contenders:dict,        # name -> function without arguments
         out[name] = (clock() - start, [clock() - start] if name in once else [], result)
     for turn in range(repeats):
         for name in [n for n in out if n not in once]:
-            start = clock(); result = contenders[name](); out[name][1].append(clock() - start)
-            out[name] = (*out[name][:2], result); show(f"{name}: {out[name][1][-1]:.3f} s")
+            start, calls = clock(), 0
+            while calls == 0 or clock() - start < least: result = contenders[name](); calls += 1        # short work is called more than once a turn
+            out[name][1].append((clock() - start)/calls)
+            out[name] = (*out[name][:2], result); show(f"{name}: {out[name][1][-1]:.3g} s")
     return out
 
-# %% ../../nbs/results/02_benchmarks.ipynb #1bcfdf3a
+# %% ../../nbs/results/02_benchmarks.ipynb #e1bd452a
 MEMORY = """
 import gc, re, sys
 from boostlit.results.benchmarks import WORKS
 def status(key): return int(re.search(key + r":\\s+(\\d+)", open("/proc/self/status").read())[1])
-WORKS[sys.argv[1]](small=True).contenders[sys.argv[2]]()
-work = WORKS[sys.argv[1]](); run = work.contenders[sys.argv[2]]; gc.collect()
+key, name = sys.argv[1:3]; choice = {"modes": [name.removeprefix("pyfim ")]*name.startswith("pyfim")} if key.startswith("closed") else {}
+WORKS[key](small=True, **choice).contenders[name]()
+work = WORKS[key](**choice); run = work.contenders[name]; gc.collect()
 open("/proc/self/clear_refs", "w").write("5"); before = status("VmRSS")       # forget the peak so far
 run(); print((status("VmHWM") - before)/1024)
 """
@@ -78,41 +84,45 @@ def memory_bandwidth(megabytes:int=256, repeats:int=5)->float:
     for _ in range(repeats): start = time.process_time(); a.sum(); best = min(best, time.process_time() - start)
     return a.nbytes/best
 
-# %% ../../nbs/results/02_benchmarks.ipynb #f7639d37
+# %% ../../nbs/results/02_benchmarks.ipynb #fdc2a027
 def numeric_problem(n, d=50, seed=0):
     "Rows whose label is an additive score plus one interaction plus noise."
     rng = np.random.default_rng(seed); X = rng.normal(size=(n, d))
     return X, (X[:, :10].sum(1) + .5*X[:, 10]*X[:, 11] + rng.normal(size=n) > 0).astype(int)
 
-def stump_contenders(X, y, rounds, X_peers=None, sklearn=True):
-    "Ours and the peers on one problem, one thread each."
+def stump_contenders(X, y, rounds, X_peers=None, sklearn=True, jobs=1):
+    "Ours and the peers on one problem, with the same number of threads each."
     from boostlit import AdaBoostClassifier
     P = X if X_peers is None else X_peers
     def lightgbm():
         from lightgbm import LGBMClassifier
-        return LGBMClassifier(num_leaves=2, n_estimators=rounds, n_jobs=1, verbose=-1).fit(P, y)
+        return LGBMClassifier(num_leaves=2, n_estimators=rounds, n_jobs=jobs, verbose=-1).fit(P, y)
     def xgboost():
         from xgboost import XGBClassifier
-        return XGBClassifier(max_depth=1, n_estimators=rounds, tree_method="hist", n_jobs=1).fit(P, y)
+        return XGBClassifier(max_depth=1, n_estimators=rounds, tree_method="hist", n_jobs=jobs).fit(P, y)
     def histogram():
         from sklearn.ensemble import HistGradientBoostingClassifier
         from threadpoolctl import threadpool_limits
-        with threadpool_limits(1): return HistGradientBoostingClassifier(max_leaf_nodes=2, max_iter=rounds, early_stopping=False).fit(P, y)
+        with threadpool_limits(jobs): return HistGradientBoostingClassifier(max_leaf_nodes=2, max_iter=rounds, early_stopping=False).fit(P, y)
     def scikit():
         from sklearn.ensemble import AdaBoostClassifier as Peer
         return Peer(n_estimators=rounds).fit(P, y)
-    return {"boostlit": lambda: AdaBoostClassifier(n_estimators=rounds).fit(X, y), "boostlit, 2 threads": lambda: AdaBoostClassifier(n_estimators=rounds, n_jobs=2).fit(X, y),
-            "LightGBM": lightgbm, "XGBoost": xgboost, "HistGradientBoosting": histogram} | ({"scikit-learn AdaBoost": scikit} if sklearn else {})
+    return {"boostlit": lambda: AdaBoostClassifier(n_estimators=rounds, n_jobs=jobs).fit(X, y), "LightGBM": lightgbm, "XGBoost": xgboost, "HistGradientBoosting": histogram} | ({"scikit-learn AdaBoost": scikit} if sklearn else {})
 
-# %% ../../nbs/results/02_benchmarks.ipynb #9d5f659e
+# %% ../../nbs/results/02_benchmarks.ipynb #2419d751
 EQUAL_ROUNDS = 140          # rounds after which ours has the training error of scikit-learn's 200
+
+def joint_columns(X, nominal=()):
+    "Bytes of codes that a round reads for each row."
+    from boostlit import StumpOracle
+    return len(StumpOracle(X, ["nominal" if k else "numeric" for k in nominal] if len(nominal) else None).join().codes)
 
 def training_error(model, X, y): return float(1 - model.score(X, y))
 
 def adaboost_numeric(small=False):
     "AdaBoost, 50,000 x 50, 200 rounds."
     X, y = numeric_problem(2000 if small else 50_000)
-    work = Work("AdaBoost 50k x 50", stump_contenders(X, y, 5 if small else 200), lambda m: training_error(m, X, y), "100x scikit-learn, ahead of the others", "quality: training error", once=("scikit-learn AdaBoost",), touched=200*len(y)*(50 + 16))
+    work = Work("AdaBoost 50k x 50", stump_contenders(X, y, 5 if small else 200), lambda m: training_error(m, X, y), "100x scikit-learn, ahead of the others", "quality: training error", once=("scikit-learn AdaBoost",), touched=200*len(y)*(50 + 17))
     from boostlit import AdaBoostClassifier
     work.contenders["boostlit, scikit-learn's error"] = lambda: AdaBoostClassifier(n_estimators=5 if small else EQUAL_ROUNDS).fit(X, y)
     return work
@@ -131,7 +141,7 @@ def adaboost_criteria(small=False):
     return Work("AdaBoost criteria 10k x 50", {"boostlit": ours("entropy", None), "boostlit, 256 bins": ours("entropy", 256), "boostlit, error": ours("error", None), "scikit-learn, entropy": peer("entropy"), "scikit-learn, Gini": peer("gini")},
                 lambda m: training_error(m, X, y), "same error as scikit-learn's within 0.2 points", "quality: training error", once=("scikit-learn, entropy", "scikit-learn, Gini"), touched=T*len(y)*(2*50 + 16))
 
-# %% ../../nbs/results/02_benchmarks.ipynb #60095655
+# %% ../../nbs/results/02_benchmarks.ipynb #97199251
 def native_contenders(X, y, nominal, rounds):
     "The boosters with nominal columns declared, scikit-learn's AdaBoost on plain codes."
     def lightgbm():
@@ -157,21 +167,30 @@ def adaboost_adult(small=False):
     data = load_dataset("adult"); X, y = data.X, (data.y == data.class_names[1]).astype(int); T = 5 if small else 200
     if small: X, y = X[:2000], y[:2000]
     nominal = np.array([k == "nominal" for k in data.kinds]); hot = np.c_[X[:, ~nominal], OneHotEncoder(sparse_output=False, dtype=np.float64).fit_transform(X[:, nominal])]
-    ours = lambda jobs: lambda: AdaBoostClassifier(n_estimators=T, nominal_features=nominal, n_jobs=jobs).fit(X, y)
     peers = {f"{k}, one-hot": f for k, f in stump_contenders(hot, y, T, sklearn=False).items() if not k.startswith("boostlit")}
     def quality(m): return training_error(m, hot if m.n_features_in_ == hot.shape[1] else np.nan_to_num(X, nan=-1) if "weight_boosting" in type(m).__module__ else X, y)
-    return Work("AdaBoost adult", {"boostlit": ours(1), "boostlit, 2 threads": ours(2), **native_contenders(X, y, nominal, T), **peers}, quality,
-                "40x scikit-learn, ahead of the others", "48,842 rows; quality: training error", once=("scikit-learn AdaBoost, codes",), touched=200*len(y)*(X.shape[1] + 16))
+    return Work("AdaBoost adult", {"boostlit": lambda: AdaBoostClassifier(n_estimators=T, nominal_features=nominal).fit(X, y), **native_contenders(X, y, nominal, T), **peers}, quality,
+                "40x scikit-learn, ahead of the others", "48,842 rows; quality: training error", once=("scikit-learn AdaBoost, codes",), touched=200*len(y)*(joint_columns(X, nominal) + 17))
 
-# %% ../../nbs/results/02_benchmarks.ipynb #5c2444b8
+# %% ../../nbs/results/02_benchmarks.ipynb #7a597240
+def _covtype(small):
+    from boostlit import load_dataset
+    data = load_dataset("covtype"); n = 2000 if small else len(data.y)
+    return data.X[:n], (data.y[:n] == 2).astype(int)
+
 def adaboost_covtype(small=False):
     "AdaBoost on covtype, class 2 against the rest; scikit-learn's AdaBoost takes twenty minutes here and is left out."
-    from boostlit import load_dataset
-    data = load_dataset("covtype"); X, y = data.X, (data.y == 2).astype(int)
-    if small: X, y = X[:2000], y[:2000]
-    return Work("AdaBoost covtype", stump_contenders(X, y, 5 if small else 200, sklearn=False), lambda m: training_error(m, X, y), "ahead of all; memory below twice the binned data", "581,012 x 54; quality: training error", touched=200*len(y)*(X.shape[1] + 16))
+    X, y = _covtype(small)
+    return Work("AdaBoost covtype", stump_contenders(X, y, 5 if small else 200, sklearn=False), lambda m: training_error(m, X, y), "ahead of all; memory below twice the binned data", "581,012 x 54; quality: training error", touched=200*len(y)*(joint_columns(X) + 17))
 
-# %% ../../nbs/results/02_benchmarks.ipynb #03d58a18
+def two_threads(problem, name):
+    "The same race with two threads each, by the clock on the wall."
+    def make(small=False):
+        X, y = problem(small)
+        return Work(name, stump_contenders(X, y, 5 if small else 200, sklearn=False, jobs=2), lambda m: training_error(m, X, y), "ahead of all", "two threads each, wall time; quality: training error", wall=True)
+    return make
+
+# %% ../../nbs/results/02_benchmarks.ipynb #8a574a03
 def quadratic(name, small=False):
     "Quadratic boosting with five restarts against our own AdaBoost, 100 base classifiers each."
     from boostlit import AdaBoostClassifier, QuadraticBoostClassifier, load_dataset
@@ -179,9 +198,9 @@ def quadratic(name, small=False):
     nominal, T = np.array([k == "nominal" for k in data.kinds]), 10 if small else 100
     return Work(f"quadratic {name}", {"boostlit AdaBoost": lambda: AdaBoostClassifier(n_estimators=T, nominal_features=nominal).fit(X, y),
                                       "boostlit quadratic": lambda: QuadraticBoostClassifier(n_estimators=T, n_restarts=5, nominal_features=nominal, random_state=0).fit(X, y)},
-                lambda m: training_error(m, X, y), "at most 6x AdaBoost", "quality: training error")
+                lambda m: training_error(m, X, y), "at most 6x AdaBoost", "quality: training error", touched=T*len(y)*(X.shape[1] + 16))
 
-# %% ../../nbs/results/02_benchmarks.ipynb #078df908
+# %% ../../nbs/results/02_benchmarks.ipynb #7cc3f52e
 def transactions(name):
     "Boolean transactions as in Table 1 of the compositional paper, or one item a nominal value."
     from boostlit import load_dataset
@@ -193,9 +212,10 @@ def transactions(name):
 def pyfim_closed(B, support, mode):
     "Closed sets by one of pyfim's algorithms, `eclat b` for its variant b, as a function without arguments."
     lists, (name, algo) = [np.flatnonzero(row).tolist() for row in B], mode.split()
+    variant = {} if name == "apriori" else {"algo": algo}
     def run():
         import fim
-        return getattr(fim, name)(lists, target="c", supp=-support, zmin=1, report="a", algo=algo)
+        return getattr(fim, name)(lists, target="c", supp=-support, zmin=1, report="a", **variant)
     return run
 
 def mlxtend_frequent(B, support):
@@ -206,18 +226,38 @@ def mlxtend_frequent(B, support):
         return fpgrowth(pandas.DataFrame(B), min_support=support/len(B))
     return run
 
-# %% ../../nbs/results/02_benchmarks.ipynb #4177e461
-MODES = ("fpgrowth c", "fpgrowth d", "eclat b", "eclat i", "eclat r")
+# %% ../../nbs/results/02_benchmarks.ipynb #e8953174
+MODES = [f"{name} {algo}" for name, algos in dict(eclat="beidorts", fpgrowth="cdst", sam="sbt", relim="s", apriori="b", ista="p", carpenter="tl").items() for algo in algos]
 
-def closed(name, support, mlxtend=False, repeats=5, small=False):
-    "Closed itemsets at one support, output included."
+def seconds_aside(run, limit):
+    "Processor seconds of a call in a process of its own; infinity if it fails, crashes or takes longer than the limit."
+    import resource
+    read, write = os.pipe(); child = os.fork()
+    if child == 0:
+        try:
+            resource.setrlimit(resource.RLIMIT_CPU, (limit, limit)); start = time.process_time(); run()
+            os.write(write, repr(time.process_time() - start).encode())
+        finally: os._exit(0)
+    os.close(write); said = os.read(read, 100); os.close(read); os.waitpid(child, 0)
+    return float(said) if said else float("inf")
+
+def fastest_modes(B, support, keep=3):
+    "The quickest of all closed modes of pyfim on these transactions, by one call each; none that takes more than three times as long as the first."
+    first = seconds_aside(pyfim_closed(B, support, MODES[0]), 60)
+    times = {m: seconds_aside(pyfim_closed(B, support, m), int(3*first) + 1) for m in MODES}
+    return sorted(times, key=times.get)[:keep]
+
+# %% ../../nbs/results/02_benchmarks.ipynb #974323f9
+def closed(name, support, mlxtend=False, repeats=5, small=False, modes=None):
+    "Closed itemsets at one support, output included, against given modes of pyfim or the fastest of all."
     from boostlit import closed_itemsets
     B = transactions(name); support = max(support, len(B)//2) if small else support
-    peers = {f"pyfim {m}": pyfim_closed(B, support, m) for m in MODES}
+    if modes is None: modes = MODES[:2] if small else fastest_modes(B, support)
+    peers = {f"pyfim {m}": pyfim_closed(B, support, m) for m in modes}
     if mlxtend: peers["mlxtend fpgrowth, all frequent"] = mlxtend_frequent(B, support)
-    return Work(f"closed {name} {support}", {"boostlit": lambda: closed_itemsets(B, support), **peers}, len, "5x the best peer", "quality: number of sets", repeats, once=("mlxtend fpgrowth, all frequent",))
+    return Work(f"closed {name} {support}", {"boostlit": lambda: closed_itemsets(B, support), **peers}, len, "5x the best peer", "quality: number of sets", repeats, once=("mlxtend fpgrowth, all frequent",), touched=lambda t: t.nbytes + B.size/8)
 
-# %% ../../nbs/results/02_benchmarks.ipynb #30e0e103
+# %% ../../nbs/results/02_benchmarks.ipynb #6f181f69
 def rule_counts(name, support, lift, small=False):
     "Rules of at least some lift with class counts and confidence."
     from boostlit import load_dataset, mine_rules
@@ -230,12 +270,14 @@ def rule_counts(name, support, lift, small=False):
         for items, _ in found: counts.append(onehot[columns[list(items)].all(0)].sum(0))
         return finish(np.array(counts).reshape(-1, onehot.shape[1]), np.array([s for _, s in found]))
     def product(chunk=4096):
+        from threadpoolctl import threadpool_limits
         found, total, dense = sets(), 0, B.T.astype(np.float32)
-        for a in range(0, len(found), chunk):
-            part = found[a:a+chunk]; member = np.zeros((len(part), B.shape[1]), np.float32)
-            for row, (items, _) in zip(member, part): row[list(items)] = 1
-            covered = (member @ dense == member.sum(1)[:, None]).astype(np.float32)
-            total += finish(covered @ onehot, np.array([s for _, s in part]))
+        with threadpool_limits(1):
+            for a in range(0, len(found), chunk):
+                part = found[a:a+chunk]; member = np.zeros((len(part), B.shape[1]), np.float32)
+                for row, (items, _) in zip(member, part): row[list(items)] = 1
+                covered = (member @ dense == member.sum(1)[:, None]).astype(np.float32)
+                total += finish(covered @ onehot, np.array([s for _, s in part]))
         return total
     return Work(f"rules {name} {support}", {"boostlit": lambda: len(mine_rules(B, labels, support, lift)), "pyfim + NumPy, product": product, "pyfim + NumPy, one by one": one_by_one},
                 float, "20x", f"lift at least {lift}; quality: number of rules", once=("pyfim + NumPy, one by one",))
@@ -288,14 +330,18 @@ def subgraph_fit(small=False):
     return Work("subgraphs MUTAG", {"boostlit": lambda: column_generation(SubgraphOracle(to_graph_set(pairs), edges), y, .2), "boostlit, enumeration alone": enumerate_all, "fast-gspan, enumeration": peer},
                 None, "within 3x of the enumeration", "fast-gspan: up to seven atoms, which is a little more than six bonds")
 
-# %% ../../nbs/results/02_benchmarks.ipynb #52823f96
-def sparse_solver(small=False):
-    "L1-penalised exponential loss, N = 1,500, D = 1,000, to 1e-8 relative: ours, L-BFGS-B on split variables, FISTA."
+# %% ../../nbs/results/02_benchmarks.ipynb #b2802054
+def sparse_solver(share=.05, small=False):
+    "L1-penalised exponential loss, N = 1,500, D = 1,000, penalty a share of c_max, to 1e-8 relative: ours, L-BFGS-B on split variables, FISTA."
     from boostlit.bilinear.feature_sign import c_max, feature_sign, fista, lbfgs_split
     rng = np.random.default_rng(0); n, d = (100, 60) if small else (1500, 1000)
     Z = np.abs(rng.normal(size=(n, d)))*(rng.random((n, d)) < .2); y = np.where(Z[:, :20] @ rng.normal(size=20) + .5*rng.normal(size=n) > 0, 1., -1.); w = np.full(n, 1/n)
-    c = .05*c_max(Z, y, w); goal = feature_sign(Z, y, c, w).objective*(1 + 1e-8)
-    return Work("L1 exponential loss", {"boostlit": lambda: feature_sign(Z, y, c, w), "L-BFGS-B, split": lambda: lbfgs_split(Z, y, c, w, "exponential", goal), "FISTA": lambda: fista(Z, y, c, w, "exponential", goal)}, None, "fastest", touched=Z.nbytes)
+    c = share*c_max(Z, y, w); goal = feature_sign(Z, y, c, w).objective*(1 + 1e-8)
+    def skglm():
+        from skglm import SparseLogisticRegression
+        return SparseLogisticRegression(alpha=share*np.abs(Z.T @ y).max()/(2*n), tol=1e-8, fit_intercept=False).fit(Z, y)
+    return Work(f"L1 exponential loss, {share:g}", {"boostlit": lambda: feature_sign(Z, y, c, w), "L-BFGS-B, split": lambda: lbfgs_split(Z, y, c, w, "exponential", goal), "FISTA": lambda: fista(Z, y, c, w, "exponential", goal), "skglm, logistic loss (for scale)": skglm},
+                None, "fastest", f"penalty {share:g} of the largest", touched=Z.nbytes)
 
 def lp_masters(small=False):
     "LPBoost on kr-vs-kp, patterns to size 3: warm master against linprog re-solved each round, search included."
@@ -305,7 +351,7 @@ def lp_masters(small=False):
     data = load_dataset("kr-vs-kp"); B, y = transactions("kr-vs-kp"), np.where(data.y == data.class_names[1], 1., -1.)
     if small: B, y = B[::16], y[::16]
     run = lambda master, k=2: lambda: column_generation(ItemsetOracle(B, max_length=2 if small else 3), y, nu=.1, gap=1e-6, columns_per_round=k, master=master)
-    return Work("LPBoost kr-vs-kp", {"boostlit": run(HighsMaster), "boostlit, 10 columns a round": run(HighsMaster, 10), "linprog, 2 columns a round": run(LinprogMaster)}, lambda r: r.primal, "6x the re-solve", "two columns a round; quality: objective", once=("linprog, 2 columns a round",))
+    return Work("LPBoost kr-vs-kp", {"boostlit": run(HighsMaster), "boostlit, 10 columns a round": run(HighsMaster, 10), "linprog, 2 columns a round": run(LinprogMaster)}, lambda r: r.primal, "6x the re-solve", "two columns a round; quality: objective", once=("linprog, 2 columns a round",), touched=lambda r: len(r.history)*(B.size/8 + 8*len(y)))
 
 def full_program(small=False):
     "The full linear program over all enumerated patterns, where they can be written down: kr-vs-kp, every eighth row, patterns to size 2."
@@ -320,38 +366,41 @@ def full_program(small=False):
     return Work("LPBoost against the full program", {"boostlit": lambda: column_generation(ItemsetOracle(B, max_length=2), y, nu=.1, gap=1e-6), "all patterns written out": full},
                 lambda r: float(r.primal if hasattr(r, "primal") else r.objective), "faster", "400 rows, patterns to size 2; quality: objective", once=("all patterns written out",))
 
-# %% ../../nbs/results/02_benchmarks.ipynb #69bb3d2c
+# %% ../../nbs/results/02_benchmarks.ipynb #33840d39
 def start_up(small=False):
     "Import, and a first fit in a new process with a warm kernel cache; wall time."
     def fresh(code): return lambda: subprocess.run([sys.executable, "-c", code], check=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
     load = "import numpy as np; from boostlit import AdaBoostClassifier; X = np.arange(40.).reshape(20, 2); "
     return Work("start-up", {"import boostlit": fresh("import boostlit"), "import boostlit and its AdaBoost": fresh("from boostlit import AdaBoostClassifier"), "first fit": fresh(load + "AdaBoostClassifier(n_estimators=5).fit(X, X[:, 0] > 15)"),
-                             "import sklearn.ensemble": fresh("import sklearn.ensemble"), "python alone": fresh("pass")}, target="import <= 1.5x scikit-learn's; first fit under a second", repeats=7)
+                             "import sklearn.ensemble": fresh("import sklearn.ensemble"), "python alone": fresh("pass")}, target="import <= 1.5x scikit-learn's; first fit under a second", repeats=7, wall=True)
 
-# %% ../../nbs/results/02_benchmarks.ipynb #75817a4c
+# %% ../../nbs/results/02_benchmarks.ipynb #4c9d713b
 WORKS = {"adaboost_numeric": adaboost_numeric, "adaboost_criteria": adaboost_criteria, "adaboost_adult": adaboost_adult, "adaboost_covtype": adaboost_covtype}
 for _name in ("adult", "kr-vs-kp"): WORKS[f"quadratic_{_name}"] = lambda small=False, name=_name: quadratic(name, small)
 for _name, _support in (("mfeat", 200), ("breast_cancer", 212), ("breast_cancer", 120), ("breast_cancer", 80), ("agaricus-lepiota", 2000), ("agaricus-lepiota", 800), ("agaricus-lepiota", 200), ("kr-vs-kp", 2400), ("kr-vs-kp", 2000), ("kr-vs-kp", 1600)):
-    WORKS[f"closed_{_name}_{_support}"] = lambda small=False, name=_name, support=_support: closed(name, support, support in (2000, 2400), 15 if support >= 2000 else 5, small)
+    WORKS[f"closed_{_name}_{_support}"] = lambda small=False, modes=None, name=_name, support=_support: closed(name, support, support in (2000, 2400), 5 if support < 200 else 15, small, modes)
+WORKS |= {"adaboost_numeric_2": two_threads(lambda small: numeric_problem(2000 if small else 50_000), "AdaBoost 50k x 50, 2 threads"), "adaboost_covtype_2": two_threads(_covtype, "AdaBoost covtype, 2 threads")}
+for _share in (.3, .05, .01): WORKS[f"sparse_solver_{_share:g}"] = lambda small=False, share=_share: sparse_solver(share, small)
 for _name, _support, _lift in (("breast_cancer", 212, 1.5), ("mfeat", 200, 2.)): WORKS[f"rules_{_name}_{_support}"] = lambda small=False, name=_name, support=_support, lift=_lift: rule_counts(name, support, lift, small)
-WORKS |= {"pairwise": pairwise, "sparse_solver": sparse_solver, "lp_masters": lp_masters, "full_program": full_program, "subgraph_mutag": subgraph_fit, "start_up": start_up}
+WORKS |= {"pairwise": pairwise, "lp_masters": lp_masters, "full_program": full_program, "subgraph_mutag": subgraph_fit, "start_up": start_up}
 FIELDS = ["work", "contender", "warm_up", "seconds", "low", "high", "repeats", "quality", "megabytes", "compile", "target", "note"]
 
-# %% ../../nbs/results/02_benchmarks.ipynb #36cfa61e
+# %% ../../nbs/results/02_benchmarks.ipynb #2cfe0c08
 def run_work(key:str, memory:bool=True, show=print)->list:
     "All contenders of one work, as rows of the table."
     work = WORKS[key]()
     children = lambda: time.process_time() + sum(os.times()[2:4])           # processor time, of sub-processes too
-    timed = take_turns(work.contenders, work.repeats, time.perf_counter if key == "start_up" else children, show, work.once)
-    rows, compiling = [], compile_seconds(key) if memory and key != "start_up" else float("nan")
+    timed = take_turns(work.contenders, work.repeats, time.perf_counter if work.wall else children, show, work.once, least=.05)
+    rows, compiling = [], compile_seconds(key) if memory and not work.wall else float("nan")
     for name, (warm, seconds, result) in timed.items():
         quality = work.quality(result) if work.quality else None
         rows.append(dict(work=work.name, contender=name, warm_up=round(warm, 4), seconds=round(float(np.median(seconds)), 5), low=round(min(seconds), 5), high=round(max(seconds), 5), repeats=len(seconds),
-                         quality="" if quality is None else round(quality, 5), megabytes=round(peak_memory(key, name), 1) if memory and key != "start_up" and name not in work.once else "",
+                         quality="" if quality is None else round(quality, 5), megabytes=round(peak_memory(key, name), 1) if memory and not work.wall and name not in work.once else "",
                          compile=round(compiling, 2) if not rows and np.isfinite(compiling) else "", target=work.target or "", note=work.note))
     if work.touched:
-        least = round(work.touched/memory_bandwidth(), 5)
-        rows.append(dict(rows[0], contender="physical limit", warm_up="", seconds=least, low=least, high=least, repeats=1, quality="", megabytes="", compile="", note=f"{work.touched/1e6:.0f} MB touched over the bandwidth measured on the spot"))
+        touched = work.touched(next(iter(timed.values()))[2]) if callable(work.touched) else work.touched
+        least = round(touched/memory_bandwidth(), 6)
+        rows.append(dict(rows[0], contender="physical limit", warm_up="", seconds=least, low=least, high=least, repeats=1, quality="", megabytes="", compile="", note=f"{touched/1e6:.3g} MB touched over the bandwidth measured on the spot"))
     return rows
 
 # %% ../../nbs/results/02_benchmarks.ipynb #29e997bd
@@ -389,10 +438,15 @@ def main(argv=None):
             _write("benchmarks.csv", FIELDS, rows)
             for r in ratios([{**r} for r in rows]): print(f"  {r['contender']:32s} {r['ratio']:8.2f} x")
 
-# %% ../../nbs/results/02_benchmarks.ipynb #b453ef90
+# %% ../../nbs/results/02_benchmarks.ipynb #b5b899ba
 def _adaboost(n, d, rounds=50):
     from boostlit import AdaBoostClassifier
     X, y = numeric_problem(n, d); return lambda: AdaBoostClassifier(n_estimators=rounds).fit(X, y)
+
+def _covtype_rows(n):
+    from boostlit import AdaBoostClassifier
+    X, y = _covtype(False); take = np.random.default_rng(0).permutation(len(y))[:n]; X, y = X[take], y[take]
+    return lambda: AdaBoostClassifier(n_estimators=50).fit(X, y)
 
 def _quadratic(n):
     from boostlit import QuadraticBoostClassifier
@@ -415,7 +469,7 @@ def _program(n):
     data = load_dataset("kr-vs-kp"); take = np.random.default_rng(0).permutation(len(data.y))[:n]; B, y = transactions("kr-vs-kp")[take], np.where(data.y == data.class_names[1], 1., -1.)[take]
     return lambda: column_generation(ItemsetOracle(B, max_length=2), y, nu=.1)
 
-# %% ../../nbs/results/02_benchmarks.ipynb #1efac1ed
+# %% ../../nbs/results/02_benchmarks.ipynb #36af2fa6
 def _sets(support):
     from boostlit import closed_itemsets
     B = transactions("mfeat"); return lambda: len(closed_itemsets(B, support))
@@ -431,6 +485,7 @@ def _subgraphs(edges):
     return run
 
 GROWTH = {"AdaBoost, rows": ("rows", (5000, 10_000, 20_000, 40_000, 80_000), lambda n: _adaboost(n, 50)), "AdaBoost, features": ("features", (20, 40, 80, 160, 320), lambda d: _adaboost(10_000, d)),
+          "covtype, rows": ("rows", (36_000, 72_000, 145_000, 290_000, 581_012), _covtype_rows),
           "quadratic": ("rows", (1000, 2000, 4000, 8000, 16_000), _quadratic), "closed sets": ("sets found", (500, 400, 300, 240, 200), _sets), "rules": ("rules found", (500, 400, 300, 240, 200), _rules),
           "pairs": ("pairs", (650, 1300, 2600, 5200, 10_400), _pairs), "L1 solver": ("features", (125, 250, 500, 1000, 2000), _solver), "LPBoost": ("rows", (200, 400, 800, 1600, 3196), _program),
           "subgraphs": ("patterns found", (2, 3, 4, 5, 6), _subgraphs)}
