@@ -107,7 +107,7 @@ def test_fuzzed_interrupts(name):
     fit = lambda est: est.fit(X, y)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for _ in range(2): counter = Interrupt(-1); counter.run(lambda: fit(cls(**parameters)))       # twice: the first call imports
+        for _ in range(2): est, counter = cls(**parameters), Interrupt(-1); counter.run(lambda: fit(est))       # twice: the first call imports; the constructor is not counted
         seen, rng = [], np.random.default_rng(0)
         for at in rng.choice(counter.count, min(counter.count, 400 if SOAK else 60), replace=False) + 1:
             est, trap = cls(**parameters), Interrupt(int(at))
