@@ -528,7 +528,7 @@ class ShapeDisplay:
         self.axes_[0].set_ylabel("contribution to score"); self.figure_ = self.axes_[0].figure
         return self
 
-# %% ../../nbs/core/02_boosting.ipynb #853c84c0
+# %% ../../nbs/core/02_boosting.ipynb #635d61af
 def margins(est:BaseEstimator,          # a fitted two-class booster with `alphas_`
             X:"ArrayLike", y:"ArrayLike", # rows and their labels
            )->np.ndarray:               # margins in [-1, 1]
@@ -536,4 +536,4 @@ def margins(est:BaseEstimator,          # a fitted two-class booster with `alpha
     check_is_fitted(est)
     if len(est.classes_) != 2: raise ValueError("margins are defined here for two classes")
     sign = np.where(np.asarray(y) == est.classes_[1], 1., -1.)
-    return sign*est.decision_function(X)/max(np.abs(est.alphas_).sum(), np.finfo(float).tiny)
+    return np.clip(sign*est.decision_function(X)/max(np.abs(est.alphas_).sum(), np.finfo(float).tiny), -1, 1)          # one, also after rounding
