@@ -332,7 +332,7 @@ def _width(S, f, min_support):
         slack -= size - np.int64(S.Lc[hi-1-c]); c += 1
     return c if S.P.shape[1] <= _WORDS and 8 << c >= size*f[_U] else 0
 
-# %% ../../nbs/core/03_itemsets.ipynb #42c6f180
+# %% ../../nbs/core/03_itemsets.ipynb #a0c92595
 @njit(cache=True, nogil=True)
 def _fill(S, f, c, K, tally, common, mask, table, plan):
     "Rows of the cover by the candidates they hold exactly: how many, of which class, and which others they share."
@@ -345,14 +345,14 @@ def _fill(S, f, c, K, tally, common, mask, table, plan):
     for u in range(U): gather_plan(table[u], plan[u])
     tally[:(K + 1) << c] = 0; common[:np.int64(U) << c] = _ALL
     if U == 1 and K == 0:
-        held, all, p = table[0], mask[0], plan[0]
+        held, known, p = table[0], mask[0], plan[0]
         for w in range(f[_W]):
             m, at = S.T[f[_COVER] + w], base + (w << _6)
             while m:
                 x = S.rows[at + _low(m)]
                 s = gather_bits(x, held, p)
                 tally[s] += 1
-                common[s] &= x & all
+                common[s] &= x & known
                 m &= m - _1
         return
     for w in range(f[_W]):
