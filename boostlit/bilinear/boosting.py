@@ -5,9 +5,9 @@
 # %% auto #0
 __all__ = ['alternate', 'half_step', 'other_cost', 'rebalance', 'gradient_start', 'boost_reference', 'joint_terms',
            'class_groups', 'run_threads', 'first_penalties', 'class_offsets', 'round_weights', 'boost_bilinear',
-           'start_components', 'term_scores', 'mean_class_accuracy', 'history_row', 'BilinearBoostClassifier',
-           'SparseBilinearClassifier', 'check_blocks', 'fit_estimator', 'check_parameters', 'check_labels', 'hold_out',
-           'terms_table', 'plot_components', 'cell_weights']
+           'best_round', 'start_components', 'term_scores', 'mean_class_accuracy', 'history_row',
+           'BilinearBoostClassifier', 'SparseBilinearClassifier', 'check_blocks', 'fit_estimator', 'check_parameters',
+           'check_labels', 'hold_out', 'terms_table', 'plot_components', 'cell_weights']
 
 # %% ../../nbs/bilinear/04_boosting.ipynb #c30177f9
 from collections.abc import Iterator
@@ -163,13 +163,13 @@ def round_weights(F, Y, w, loss, normalise):
     W = w*np.exp(np.minimum(e - top, 600.))
     return (W/W.sum(1, keepdims=True) if normalise else W), np.zeros_like(F)
 
-# %% ../../nbs/bilinear/04_boosting.ipynb #6b1b7216
+# %% ../../nbs/bilinear/04_boosting.ipynb #7adc5e04
 def boost_bilinear(X, Y, w, p,             # blocks, (K, n) labels ±1, weights, parameters of the estimator
                    valid=None,             # (blocks, class codes) for early stopping
                   )->dict:                 # arrays words (T, K, D), components (T, K, m), biases (T, K), and the history
     "Algorithm 1 for all classes at once."
     K, n = Y.shape; F = np.zeros((K, n)); Fv = np.zeros((K, valid[0].shape[0])) if valid else None
-    out, rows, best, c12 = [], [], (-np.inf, 0), None
+    rounds, c12 = [], None
     try:
         for t in progress_bar(range(p.n_estimators_), desc="rounds", show=p.verbose):
             Wt, off = round_weights(class_offsets(F, p.coupling), Y, w, p.loss, p.normalise)
@@ -178,14 +178,16 @@ def boost_bilinear(X, Y, w, p,             # blocks, (K, n) labels ±1, weights,
             A, B, b, g = joint_terms(X, Y, Wt, *c12, beta, p.loss, p.penalty, p.n_alternations, off, p.tol, p.fit_intercept, p.ridge, p.n_jobs)
             if not (A.any() or b.any()): break
             A, b = A*p.learning_rate, b*p.learning_rate
-            f = term_scores(X, A, B) + b[:, None]; F += f; out.append((A, B, b)); rows.append(history_row(t+1, F, f, Y, w, Wt, A, B))
-            if valid:
-                Fv += term_scores(valid[0], A, B) + b[:, None]; acc = mean_class_accuracy(Fv, valid[1]); rows[-1]["validation"] = acc
-                best = max(best, (acc, -t), key=lambda v: v[0]) if acc > best[0] else best
-                if t + best[1] >= p.early_stopping: break
-    except INTERRUPTS as e: warn_interrupted(len(out), e)
-    if valid and out: out, rows = out[:1-best[1]], rows[:1-best[1]]
-    return dict(zip(("words", "components", "biases"), (np.array(v) for v in zip(*out)))) | {"history": rows, "penalties": c12}
+            f = term_scores(X, A, B) + b[:, None]; F += f; row = history_row(t+1, F, f, Y, w, Wt, A, B)
+            if valid: Fv += term_scores(valid[0], A, B) + b[:, None]; row["validation"] = mean_class_accuracy(Fv, valid[1])
+            rounds.append((A, B, b, row))                                                     # whole or not at all, should Ctrl-C come now
+            if valid and t - best_round(rounds) >= p.early_stopping: break
+    except INTERRUPTS as e: warn_interrupted(len(rounds), e)
+    if valid and rounds: rounds = rounds[:best_round(rounds)+1]
+    *terms, history = zip(*rounds) if rounds else [()]
+    return dict(zip(("words", "components", "biases"), map(np.array, terms))) | {"history": list(history), "penalties": c12}
+
+def best_round(rounds): return int(np.argmax([row["validation"] for *_, row in rounds]))
 
 # %% ../../nbs/bilinear/04_boosting.ipynb #6c917e69
 def start_components(X, Y, Wt, off, p, t):
