@@ -109,7 +109,7 @@ def test_fuzzed_interrupts(name):
         warnings.simplefilter("ignore")
         for _ in range(2): est, counter = cls(**parameters), Interrupt(-1); counter.run(lambda: fit(est))       # twice: the first call imports; the constructor is not counted
         seen, rng = [], np.random.default_rng(0)
-        for at in rng.choice(counter.count, min(counter.count, 400 if SOAK else 60), replace=False) + 1:
+        for at in rng.choice(counter.count, min(counter.count, 3000 if SOAK else 60), replace=False) + 1:
             est, trap = cls(**parameters), Interrupt(int(at))
             try: trap.run(lambda: fit(est))
             except KeyboardInterrupt: seen.append("raised"); continue          # before the first round was finished, or while the model was packed
@@ -161,7 +161,7 @@ def test_fuzzed_interrupts_of_several_classes(name):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         whole = make().fit(X, y); counter = Interrupt(-1); counter.run(lambda: make().fit(X, y)); kept = []
-        lines = np.random.default_rng(0).choice(counter.count, min(counter.count, 300 if SOAK else 40), replace=False) + 1
+        lines = np.random.default_rng(0).choice(counter.count, min(counter.count, 2000 if SOAK else 40), replace=False) + 1
         for at in lines:
             est, trap = make(), Interrupt(int(at))
             try: trap.run(lambda: est.fit(X, y))
