@@ -219,13 +219,12 @@ def working_set(viol,            # violation of every weight
     keep[new[rank[new] > 0]] = True
     return np.flatnonzero(keep)
 
-# %% ../../nbs/bilinear/02_feature_sign.ipynb #912d91ee
+# %% ../../nbs/bilinear/02_feature_sign.ipynb #891b7a40
 def _weighted_gram(Z, h):
     "Z' diag(h) Z, the lower half by BLAS and mirrored, with a whisker on the diagonal."
     from scipy.linalg.blas import dsyrk
-    H = dsyrk(1., np.sqrt(h)[:, None]*Z, trans=1, lower=1)
-    H = H + np.tril(H, -1).T
-    H[np.diag_indices(len(H))] *= 1 + 1e-12
+    H = dsyrk(1., (np.sqrt(h)[:, None]*Z).T, lower=1); H = H + H.T                    # the other half comes back as zeros
+    H[np.diag_indices(len(H))] *= .5*(1 + 1e-12)
     return H
 
 # %% ../../nbs/bilinear/02_feature_sign.ipynb #f76634c4

@@ -247,7 +247,7 @@ def judge_halves(Xtr, ytr, K, seed, n_rounds, weights):
         val[q] = class_accuracy(codes[b], F.argmax(1))
     return T, val
 
-# %% ../../nbs/bilinear/07_repair.ipynb #120cc95f
+# %% ../../nbs/bilinear/07_repair.ipynb #43f7e1c4
 @reproduction(paper=3, item="Repair", needs=("scene15",), full=True)
 def repair_ladder(n_jobs=1, out=None, progress=True, cache=None, seeds=5):
     "Scene-15: from the printed model to a sparse boosted one above the pyramid, rung by rung."
@@ -255,12 +255,14 @@ def repair_ladder(n_jobs=1, out=None, progress=True, cache=None, seeds=5):
     return repair_rows(run_units(ladder_unit, units, out, n_jobs, "Repair", progress).to_pylist())
 
 def repair_rows(runs):
-    "Rows of the ledger from finished splits."
+    "Rows of the ledger from finished splits: accuracy, and for sparse rungs how sparse they are."
+    shown = {"accuracy": ("mean class accuracy", 1), "share": ("share of all weights in use, per cent", 100), "words_a_term": ("words in a term, of 1,000", 1), "rounds": ("components a class", 1)}
     out = []
     for k in (*STEPS, *DENSE, *SPARSE, *KERNELS):
-        v = [r["accuracy"] for r in runs if r["step"] == k]
-        if v: out.append(dict(item="Repair", dataset="scene15", method=k, quantity="mean class accuracy", value=round(float(np.mean(v)), 2), spread=round(float(np.std(v, ddof=1)), 2) if len(v) > 1 else "",
-                              seeds=len(v), link="bilinear/07_repair.ipynb"))
+        for field, (quantity, unit) in shown.items():
+            v = [unit*r[field] for r in runs if r["step"] == k and r.get(field) is not None]
+            if v: out.append(dict(item="Repair", dataset="scene15", method=k, quantity=quantity, value=round(float(np.mean(v)), 2), spread=round(float(np.std(v, ddof=1)), 2) if len(v) > 1 else "", seeds=len(v),
+                                  link="bilinear/07_repair.ipynb"))
     return out
 
 # %% ../../nbs/bilinear/07_repair.ipynb #78319f7f

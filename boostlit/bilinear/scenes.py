@@ -86,7 +86,7 @@ def scene_unit(seed:int, method:str, name:str="scene15", n_train:int=100, cache=
         return row | dict(accuracy=100*class_accuracy(y[test], kernel_svm(K, y, train, test)))
     return row | bilinear_rows(read_blocks(F["X"], reading), y, train, test, method, seed, **kw)
 
-# %% ../../nbs/bilinear/05_scenes.ipynb #24d8cb78
+# %% ../../nbs/bilinear/05_scenes.ipynb #791d8869
 @reproduction(paper=3, item="Table 1", needs=("scene15",), full=True)
 def table1(n_jobs=1, out=None, progress=True, cache=None):
     "Scene-15, 100 training pictures a class, five splits: baselines and the four bilinear models."
@@ -100,7 +100,7 @@ def table1_rows(runs):
     rows = []
     for method, (family, col) in pick.items():
         v = [r[col] for r in runs if r["family"] == family and r.get(col) is not None and r.get("reading", "sqrt") in ("sqrt", None)]
-        how = [f"{r['c_'+col]:g}" + (f" and {r['rounds']} rounds" if col == "boosted" else "") for r in runs if r["family"] == family and col in ("single", "boosted")]
+        how = [f"{r['c_'+col]:g}" + (f" and {r['rounds']} round{'s'*(r['rounds'] > 1)}" if col == "boosted" else "") for r in runs if r["family"] == family and col in ("single", "boosted")]
         if v: rows.append(dict(item="Table 1", dataset="scene15", method=method, quantity="mean class accuracy", value=round(float(np.mean(v)), 2),
                                spread=round(float(np.std(v, ddof=1)), 2) if len(v) > 1 else "", seeds=len(v), link="bilinear/05_scenes.ipynb", comment=how_chosen(how)))
     return rows
