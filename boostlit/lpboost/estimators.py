@@ -177,7 +177,7 @@ def _solve(est, kind, X, y, w, program):
     model = dict(patterns=packed, constant=constant, alpha=r.alpha[ids], stages=stages, rho=np.array(r.rho), weights=r.weights, gap=float(r.dual-r.primal))
     return model, [{k: v for k, v in row.items()} for row in r.history]
 
-# %% ../../nbs/lpboost/06_estimators.ipynb #a9033992
+# %% ../../nbs/lpboost/06_estimators.ipynb #ff8af7a8
 def _columns(est, model, X):
     "(columns, n) outputs of a model's columns, constants included."
     n = X.n if hasattr(X, "node_label") else len(X); out = np.empty((len(model["constant"]), n))
@@ -190,8 +190,8 @@ def _score(est, model, X): return model["alpha"]@_columns(est, model, X)
 def _staged(est, model, X):
     "Scores after every round in which the program was solved."
     out = _columns(est, model, X)
-    for s in model["stages"]: yield s["alpha"]@out[s["column"]]
-    if not model["stages"]: yield model["alpha"]@out
+    for s in model["stages"][:-1]: yield s["alpha"]@out[s["column"]]
+    yield model["alpha"]@out                                      # the last stage is the model itself, to the last bit
 
 # %% ../../nbs/lpboost/06_estimators.ipynb #b2df46b0
 def model_terms(est, models, targets)->"pyarrow.Table":
