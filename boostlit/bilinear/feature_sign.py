@@ -205,11 +205,11 @@ class Solution(NamedTuple):
     n_iter: int           # Newton steps
     trace: np.ndarray     # objective before the first and after every step
 
-# %% ../../nbs/bilinear/02_feature_sign.ipynb #c9e9cd43
+# %% ../../nbs/bilinear/02_feature_sign.ipynb #778110ac
 def working_set(viol,            # violation of every weight
                 a, c,            # weights and penalties
                 first:int=20,    # new weights when there are few
-                grow:float=.3,   # new weights as a share of the support
+                grow:float=.5,   # new weights as a share of the support
                )->np.ndarray:    # sorted indices: support, free weights, worst offenders
     "Whom the next Newton step may move."
     keep = (a != 0) | (c == 0)
@@ -219,15 +219,17 @@ def working_set(viol,            # violation of every weight
     keep[new[rank[new] > 0]] = True
     return np.flatnonzero(keep)
 
-# %% ../../nbs/bilinear/02_feature_sign.ipynb #891b7a40
-def _weighted_gram(Z, h):
-    "Z' diag(h) Z, the lower half by BLAS and mirrored, with a whisker on the diagonal."
-    from scipy.linalg.blas import dsyrk
-    H = dsyrk(1., (np.sqrt(h)[:, None]*Z).T, lower=1); H = H + H.T                    # the other half comes back as zeros
-    H[np.diag_indices(len(H))] *= .5*(1 + 1e-12)
+# %% ../../nbs/bilinear/02_feature_sign.ipynb #87364248
+def _weighted_gram(Z, h, rough=False):
+    "Z' diag(h) Z, the lower half by BLAS and mirrored, with a whisker on the diagonal; in single precision if `rough`."
+    from scipy.linalg.blas import dsyrk, ssyrk
+    product, number, whisker = (ssyrk, np.float32, 1e-6) if rough else (dsyrk, np.float64, 1e-12)
+    with np.errstate(over="ignore", under="ignore"): H = product(1., np.multiply(np.sqrt(h)[:, None], Z, dtype=number, casting="same_kind").T, lower=1).astype(np.float64)
+    if rough and not np.isfinite(H).all(): return _weighted_gram(Z, h)
+    H = H + H.T; H[np.diag_indices(len(H))] *= .5*(1 + whisker)                       # the other half came back as zeros
     return H
 
-# %% ../../nbs/bilinear/02_feature_sign.ipynb #f76634c4
+# %% ../../nbs/bilinear/02_feature_sign.ipynb #96ee6f62
 def feature_sign(Z, y,                       # (n, d) design, labels ±1 (or targets, for squares)
                  c,                          # penalty: a number, or one per column (0 = free)
                  w=None,                     # weights; 1/n each by default
@@ -240,18 +242,19 @@ def feature_sign(Z, y,                       # (n, d) design, labels ±1 (or tar
                 )->Solution:
     "Weighted feature-sign search with working sets, Newton models and warm starts."
     Z, y, w, c, a, m, kind = _prepare(Z, y, c, w, loss, start, offset)
-    r, h, t, polish = np.empty(len(y)), np.empty(len(y)), 1., 0
+    r, h, t, polish, rough = np.empty(len(y)), np.empty(len(y)), 1., 0, kind < 2
     e = np.where(c > 0, ridge, 0.); f = _loss_value(m, y, w, kind) + c@np.abs(a) + .5*e@(a*a); trace = [f]
     for it in range(max_iter+1):
         _loss_slopes(m, y, w, kind, r, h)
         G = r@Z + e*a; viol = kkt_violation(G, a, c); worst = viol.max(initial=0.); scale = c.max(initial=0.) or np.abs(G).max(initial=0.) or 1.
         if worst <= tol*scale or t == 0. or polish > 5 or it == max_iter: break
         W = working_set(viol, a, c); ZW, cW, aW, gW = Z[:, W], c[W], a[W], G[W]
-        H = _weighted_gram(ZW, h); H[np.diag_indices(len(W))] += e[W]
+        rough = rough and worst > .01*scale; H = _weighted_gram(ZW, h, rough); H[np.diag_indices(len(W))] += e[W]
         x = quadratic_l1(H, H@aW - gW, cW, aW, max(.1*worst*min(1., worst/scale) if kind < 2 else 0., .1*tol*scale))
         t, d, q, f_new = _backtrack(ZW, y, w, kind, m, f, aW, x, cW, e[W], gW)
         if t > 0.: a[W], m = (x if t == 1. else aW + t*d), m + t*q
         if f_new < f: trace.append(f_new); f = f_new
+        elif rough: rough, t = False, 1.                                                     # single precision has no more to say
         else: polish += 1
     if worst > max(1e3*tol, 1e-4)*scale: warnings.warn(f"feature-sign search stopped at violation {worst:.1e} after {it} steps", RuntimeWarning, stacklevel=2)
     return Solution(a, f, worst, it, np.array(trace))
