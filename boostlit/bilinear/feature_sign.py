@@ -229,7 +229,7 @@ def _weighted_gram(Z, h, rough=False):
     H = H + H.T; H[np.diag_indices(len(H))] *= .5*(1 + whisker)                       # the other half came back as zeros
     return H
 
-# %% ../../nbs/bilinear/02_feature_sign.ipynb #96ee6f62
+# %% ../../nbs/bilinear/02_feature_sign.ipynb #88e1ffa2
 def feature_sign(Z, y,                       # (n, d) design, labels ±1 (or targets, for squares)
                  c,                          # penalty: a number, or one per column (0 = free)
                  w=None,                     # weights; 1/n each by default
@@ -242,7 +242,7 @@ def feature_sign(Z, y,                       # (n, d) design, labels ±1 (or tar
                 )->Solution:
     "Weighted feature-sign search with working sets, Newton models and warm starts."
     Z, y, w, c, a, m, kind = _prepare(Z, y, c, w, loss, start, offset)
-    r, h, t, polish, rough = np.empty(len(y)), np.empty(len(y)), 1., 0, kind < 2
+    r, h, t, polish, rough = np.empty(len(y)), np.empty(len(y)), 1., 0, kind < 2 and Z.size > 2**18
     e = np.where(c > 0, ridge, 0.); f = _loss_value(m, y, w, kind) + c@np.abs(a) + .5*e@(a*a); trace = [f]
     for it in range(max_iter+1):
         _loss_slopes(m, y, w, kind, r, h)
