@@ -17,7 +17,8 @@ def test_contenders_run(key):
     for contender in work.contenders.values():
         try: result = contender()
         except ImportError: continue                        # a peer that is not installed
-        if work.quality: assert work.quality(result) >= 0
+        quality = work.quality(result) if work.quality else None
+        assert quality is None or quality >= 0
         ran += 1
     assert ran >= 1 and (work.touched is None or callable(work.touched) or work.touched > 0)
 
