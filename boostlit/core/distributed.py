@@ -473,14 +473,14 @@ def same_stumps(a,              # array of dtype `STUMP`
     exact = all(np.array_equal(a[f], b[f]) for f in ("feature", "nominal", "threshold"))
     return exact and all(np.allclose(a[f], b[f], rtol=tol, atol=tol) for f in ("left", "right", "missing"))
 
-# %% ../../nbs/core/12_distributed.ipynb #72bdb8b6
+# %% ../../nbs/core/12_distributed.ipynb #82bb9d89
 def round_cost(rows:float,              # n
                columns:int,             # d
                workers:int,             # W
                partitions:int=None,     # P; one a worker by default
                codes:int=256,           # B
                sums:int=1,              # K: one for two classes, else one a class
-               rate:float=3e8,          # cells added in a second by one worker
+               rate:float=4e8,          # cells added in a second by one worker
                latency:float=.005,      # seconds until a task starts
                bandwidth:float=1e9,     # bytes a second into a worker
                task:float=2e-4,         # scheduler's seconds for a task
