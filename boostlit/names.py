@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['HOMES', 'HOME_OF', 'PUBLIC']
 
-# %% ../nbs/core/10_names.ipynb #c701088f
+# %% ../nbs/core/10_names.ipynb #617133b6
 from importlib import import_module
 
 HOMES = {
@@ -13,7 +13,7 @@ HOMES = {
     "core.stumps": ["DecisionStumpClassifier", "StumpOracle"],
     "core.datasets": ["load_dataset", "list_datasets", "have_dataset", "TableEncoder"],
     "core.models": ["save_model", "load_model"],
-    "core.plots": ["RuleDisplay", "ProductDisplay", "ProjectionDisplay", "BilinearDisplay", "PatternDisplay"],
+    "core.plots": ["RuleDisplay", "ProductDisplay", "ProjectionDisplay", "BilinearDisplay", "PatternDisplay", "StumpDisplay", "AxisDisplay"],
     "core.itemsets": ["closed_itemsets", "frequent_itemsets", "maximal_itemsets"],
     "compositional.rules": ["mine_rules"],
     "compositional.boosting": ["CompositionalBoostClassifier"],

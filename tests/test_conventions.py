@@ -121,7 +121,8 @@ def test_set_output_and_feature_names_out():
 
 
 DISPLAYS = {"AdaBoostClassifier": "ShapeDisplay", "GentleBoostClassifier": "ShapeDisplay", "QuadraticBoostClassifier": "ProductDisplay", "LPBoostClassifier": "PatternDisplay", "OneAndHalfClassLPBoost": "PatternDisplay",
-            "OneClassLPBoost": "PatternDisplay", "CompositionalBoostClassifier": "RuleDisplay", "PairwiseBoostClassifier": "ProjectionDisplay", "BilinearBoostClassifier": "BilinearDisplay", "SparseBilinearClassifier": "BilinearDisplay"}
+            "OneClassLPBoost": "PatternDisplay", "CompositionalBoostClassifier": "RuleDisplay", "PairwiseBoostClassifier": "ProjectionDisplay", "BilinearBoostClassifier": "BilinearDisplay", "SparseBilinearClassifier": "BilinearDisplay",
+            "DecisionStumpClassifier": "StumpDisplay", "WeightedLDA": "AxisDisplay"}
 
 @pytest.mark.parametrize("name", DISPLAYS)
 def test_displays_and_print(name):

@@ -5,7 +5,8 @@
 # %% auto #0
 __all__ = ['PALETTE', 'INK', 'use_style', 'plot_learning_curves', 'plot_margins', 'plot_decision_regions', 'terms_text',
            'ModelDisplay', 'RuleDisplay', 'ProductDisplay', 'ProjectionDisplay', 'BilinearDisplay', 'PatternDisplay',
-           'stump_branches', 'plot_stump', 'StumpDisplay']
+           'stump_branches', 'stump_text', 'plot_stump', 'StumpDisplay', 'axis_parts', 'axis_text', 'plot_axis',
+           'AxisDisplay']
 
 # %% ../../nbs/core/07_plots.ipynb #53b8b665
 from importlib import import_module
@@ -106,11 +107,13 @@ def plot_decision_regions(est,             # fitted classifier with `decision_fu
     ax.grid(False)
     return ax
 
-# %% ../../nbs/core/07_plots.ipynb #6d2d86c5
+# %% ../../nbs/core/07_plots.ipynb #0c2d992b
 def terms_text(est,         # a fitted estimator with `terms_`
                top:int=10,  # most lines
               )->str:       # a line a term, heaviest first
     "What an estimator has learnt, in words."
+    if hasattr(est, "stump_"): return stump_text(est)                                  # no rounds, no terms
+    if hasattr(est, "scalings_"): return axis_text(est, top)
     rows = est.terms_.to_pylist()
     weight = lambda r: r["weight"] if "weight" in r else .5*(r["above"] - r["below"])
     order = sorted(range(len(rows)), key=lambda i: -abs(weight(rows[i])))
@@ -180,7 +183,7 @@ class PatternDisplay(ModelDisplay):
     "Stumps, itemsets, kernels or subgraphs of an LPBoost estimator as labelled bars."
     draws, needs = "boostlit.lpboost.estimators:plot_terms", "models_"
 
-# %% ../../nbs/core/07_plots.ipynb #d5da9db0
+# %% ../../nbs/core/07_plots.ipynb #09c5d0fe
 def stump_branches(est)->list:
     "(condition, class) of the branches of a fitted `DecisionStumpClassifier`: two sides of the cut, and missing."
     s = est.stump_; j, t = int(s["feature"]), float(s["threshold"])
@@ -188,6 +191,8 @@ def stump_branches(est)->list:
     value = f"{t:.4g}" if not s["nominal"] else words[int(t)] if words is not None and int(t) < len(words) else f"{t:g}"
     sides = ("=", "≠") if s["nominal"] else ("≤", ">")
     return [(text, est.classes_[int(s[b])]) for text, b in ((f"{name} {sides[0]} {value}", "left"), (f"{name} {sides[1]} {value}", "right"), (f"{name} missing", "missing"))]
+
+def stump_text(est): return "\n".join(f"{text}: {label}" for text, label in stump_branches(est))
 
 def plot_stump(est,      # a fitted `DecisionStumpClassifier`
                ax=None,  # axes to draw on
@@ -203,4 +208,34 @@ def plot_stump(est,      # a fitted `DecisionStumpClassifier`
 class StumpDisplay(ModelDisplay):
     "The three branches of a `DecisionStumpClassifier`."
     draws, needs, whole = "boostlit.core.plots:plot_stump", "stump_", True
-    def __str__(self): return "\n".join(f"{text}: {label}" for text, label in stump_branches(self.estimator))
+
+# %% ../../nbs/core/07_plots.ipynb #1ecd5871
+def axis_parts(est,        # a fitted linear discriminant with `means_` and `scalings_`
+               axis:int=0, # which of its axes
+              )->tuple:    # (class, other class, what each feature adds to the distance between their means)
+    "The distance between the two farthest class means along an axis, feature by feature (@eq-core-axisparts)."
+    v = est.scalings_[:, axis]; at = est.means_@v; a, b = int(at.argmin()), int(at.argmax())
+    return est.classes_[a], est.classes_[b], v*(est.means_[b] - est.means_[a])
+
+def _axis_bars(est, top):
+    a, b, parts = axis_parts(est); names = getattr(est, "feature_names_in_", [f"x{j}" for j in range(len(parts))])
+    return a, b, [(str(names[j]), float(parts[j])) for j in np.argsort(-np.abs(parts), kind="stable")[:top]]
+
+def axis_text(est, top=10):
+    a, b, bars = _axis_bars(est, top)
+    return "\n".join([f"from {a} to {b}"] + [f"{v:+9.3f}  {name}" for name, v in bars])
+
+def plot_axis(est,        # a fitted linear discriminant, such as `WeightedLDA`
+              top:int=10, # most features drawn
+              ax=None,    # axes to draw on
+             ):           # the axes
+    "The features that pull two classes apart along the first discriminant axis, strongest first."
+    ax = _axes(ax); a, b, bars = _axis_bars(est, top)
+    ax.barh([-k for k in range(len(bars))], [v for _, v in bars], height=.7, color=[PALETTE[0] if v > 0 else PALETTE[1] for _, v in bars])
+    ax.set_yticks([-k for k in range(len(bars))], [name for name, _ in bars]); ax.axvline(0, color="gray", lw=.8)
+    ax.set(xlabel=f"from {a} to {b}, standard deviations")
+    return ax
+
+class AxisDisplay(ModelDisplay):
+    "What each feature adds to the distance between two classes on the first axis of a `WeightedLDA`."
+    draws, needs = "boostlit.core.plots:plot_axis", "scalings_"

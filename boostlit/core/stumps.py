@@ -10,7 +10,7 @@ __all__ = ['STUMP', 'SAMPLE', 'UNIT', 'CRITERIA', 'WORTH', 'stump_value', 'stump
            'code_outputs', 'random_problem', 'best_class_stump', 'record_class_stump', 'LearnerOracle', 'fit_learner',
            'describe_stump', 'DecisionStumpClassifier']
 
-# %% ../../nbs/core/01_stumps.ipynb #7e318602
+# %% ../../nbs/core/01_stumps.ipynb #be2a8eb8
 import math
 from typing import NamedTuple
 import numpy as np
@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from numba import njit
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import validate_data, check_is_fitted, has_fit_parameter
-from .conventions import encode_labels, normalise_weights, tabular_input
+from .conventions import encode_labels, normalise_weights, readable, tabular_input
 
 # %% ../../nbs/core/01_stumps.ipynb #fae23be8
 STUMP = np.dtype([("feature", np.int32), ("nominal", np.bool_), ("threshold", np.float64),
@@ -586,7 +586,7 @@ def describe_stump(stump,              # one record of dtype `STUMP`
     test = f"{name} = {t if isinstance(t, str) else format(t, '.6g')}" if stump["nominal"] else f"{name} <= {t:.6g}"
     return f"{test} ? {show(stump['left'])} : {show(stump['right'])} (missing {show(stump['missing'])})"
 
-# %% ../../nbs/core/01_stumps.ipynb #355c27a5
+# %% ../../nbs/core/01_stumps.ipynb #eb98339e
 class DecisionStumpClassifier(ClassifierMixin, BaseEstimator):
     "One stump, the exact minimiser of the weighted error (or of the entropy, as Weka's)."
     def __init__(self, criterion:str="error", # "error" or "entropy"
@@ -613,6 +613,8 @@ class DecisionStumpClassifier(ClassifierMixin, BaseEstimator):
         "The class of the branch each row falls into."
         check_is_fitted(self)
         return self.classes_[stump_outputs(self.stump_, tabular_input(self, X))[0].astype(np.intp)]
+
+    def __str__(self): return readable(self)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -5,14 +5,14 @@
 # %% auto #0
 __all__ = ['weighted_scatter', 'fisher_direction', 'whitening_axes', 'discriminant_axes', 'WeightedLDA']
 
-# %% ../../nbs/pairwise/02_projection.ipynb #e9de99e7
+# %% ../../nbs/pairwise/02_projection.ipynb #92497a98
 import warnings
 import numpy as np
 from numpy.typing import ArrayLike
 from numba import njit
 from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import validate_data, check_is_fitted
-from ..core.conventions import encode_labels, normalise_weights
+from ..core.conventions import encode_labels, normalise_weights, readable
 
 # %% ../../nbs/pairwise/02_projection.ipynb #186350da
 def weighted_scatter(X:np.ndarray,     # (n, d) samples
@@ -91,7 +91,7 @@ def discriminant_axes(X, codes, w, tol=1e-4):
     rank = int((s > tol*s.max(initial=0.)).sum()) if s.max(initial=0.) > 1e-9 else 0
     return W, means, mean, V@Rt[:max(rank, 1)].T, s[:max(rank, 1)]*(rank > 0)
 
-# %% ../../nbs/pairwise/02_projection.ipynb #decab982
+# %% ../../nbs/pairwise/02_projection.ipynb #31f1c39a
 class WeightedLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, BaseEstimator):
     "Linear discriminant analysis with sample weights: a weight of k does what k copies of the row would do."
     def __init__(self,
@@ -133,6 +133,8 @@ class WeightedLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierM
         if s.ndim == 1: s = np.c_[-s/2, s/2]
         e = np.exp(s-s.max(1, keepdims=True))
         return e/e.sum(1, keepdims=True)
+
+    def __str__(self): return readable(self)
 
     @property
     def _max_components(self): return min(self.scalings_.shape[1], self.n_components or self.scalings_.shape[1])
