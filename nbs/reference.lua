@@ -27,6 +27,7 @@ end
 -- nbdev's links to documented names start with the address of the site: within the site they need not
 local site = "https://boostlit.github.io/boostlit/"
 function Link(link)
+  if link.target:sub(1, #site) == site and link.target:find("#_", 1, true) then return link.content end  -- private names have no entry
   if link.target:sub(1, #site) == site then
     link.target = (quarto.project.offset or ".") .. "/" .. link.target:sub(#site + 1)
     return link
@@ -57,6 +58,7 @@ local function entry(header, link, signature, doc)
   if doc then for _, x in ipairs(doc.content) do table.insert(head, x) end end
   table.insert(head, pandoc.RawInline("html", "</summary>"))
   link.attributes.style = nil
+  signature.text = signature.text:gsub("%[(`[^`]+`)%]%(https?://[^)%s]+%)", "%1")  -- comments of a signature are code, where a link is noise
   return pandoc.Div({ pandoc.RawBlock("html", "<details>"), pandoc.Plain(head), signature,
                       pandoc.Plain({ link }), pandoc.RawBlock("html", "</details>") }, pandoc.Attr(header.identifier, { "reference" }))
 end

@@ -58,8 +58,8 @@ def round_rows(runs):
             rows.append(dict(item="Fig. 4 by round", dataset="caltech101", method=f"B-SBLM {k}", quantity=f"test accuracy after round {t+1}", value=round(float(np.mean(v)), 2), seeds=len(v), link="bilinear/06_objects.ipynb"))
     return rows
 
-# %% ../../nbs/bilinear/06_objects.ipynb #b6e3aaee
+# %% ../../nbs/bilinear/06_objects.ipynb #41d7c839
 def mean_rate_error(sizes)->float:      # test pictures of every class -> points, per cent
-    "Largest standard error of a mean of per-class rates (@eq-bilin-classmean)."
+    "Largest standard error of a mean of per-class rates."
     n = np.asarray(sizes, float)
     return float(100*np.sqrt((1/n).sum())/(2*len(n)))

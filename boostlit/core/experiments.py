@@ -300,13 +300,13 @@ def _same_digits(printed, ours):
     "Does our value round to the printed one?"
     return abs(_number(printed)-ours) <= .5*10.**-_decimals(printed)*(1+1e-9)
 
-# %% ../../nbs/core/06_experiments.ipynb #1f9c8311
+# %% ../../nbs/core/06_experiments.ipynb #f990195b
 def _ranks_alike(key, papers, ours):
     "Among the methods of one data set and quantity, does this one beat the same others in both columns? None if it is alone."
     others = [k for k in papers if k[:3] == key[:3] and k[4] == key[4] and k != key and k in ours]
     if not others: return None
     sign = lambda a, b: (a > b)-(a < b)
-    return all(sign(papers[key], papers[k])*sign(ours[key], ours[k]) >= 0 for k in others)
+    return all(sign(papers[key], papers[k]) in (0, sign(ours[key], ours[k])) for k in others)            # a tie of ours is not the paper's order
 
 # %% ../../nbs/core/06_experiments.ipynb #d041465f
 def verdict(printed:str,        # the paper's value as printed

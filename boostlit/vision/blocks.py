@@ -90,7 +90,7 @@ class BilinearBlocks:
         if self._T is None: self._T = transpose_blocks(self); self._T._T = self
         return self._T
 
-# %% ../../nbs/vision/04_blocks.ipynb #cd0363ef
+# %% ../../nbs/vision/04_blocks.ipynb #0dbbad25
 def over_images(work,        # function of (lo, hi), releases the lock
                 n:int,       # images
                 n_jobs:int,  # threads
@@ -107,7 +107,7 @@ def block_product(X:BilinearBlocks, # N matrices
                   n_in:int, n_out:int, # its length, and that of each result
                   n_jobs:int=1,     # threads
                  )->np.ndarray:     # (N, n_out) float64
-    "One of the two products of @eq-vision-products."
+    "One of the two products, with words or with components held."
     v = np.ascontiguousarray(v, np.float64)
     if v.shape != (n_in,): raise ValueError(f"The vector has shape {v.shape}, expected ({n_in},).")
     out = np.zeros((X.n_images, n_out))

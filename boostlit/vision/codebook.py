@@ -12,12 +12,12 @@ import pyarrow as pa
 from .images import content_key, decode_image, load_arrow, map_images, resize_image, save_arrow
 from .descriptors import dense_colour, dense_grid, dense_orientation, dense_sift
 
-# %% ../../nbs/vision/03_codebook.ipynb #6d0ed584
+# %% ../../nbs/vision/03_codebook.ipynb #8f04aa04
 def assign_words(X:np.ndarray,        # (n, d) descriptors
                  centres:np.ndarray,  # (words, d) codebook
                  block:int=2048,      # descriptors at a time
                 )->np.ndarray:        # (n,) uint16, the number of the nearest centre
-    "Nearest centre of every descriptor (@eq-vision-assign)."
+    "Nearest centre of every descriptor."
     C = np.ascontiguousarray(centres, np.float32); X = np.asarray(X)
     if X.ndim != 2 or X.shape[1] != C.shape[1]: raise ValueError(f"Descriptors of shape {X.shape} do not fit a codebook of shape {C.shape}.")
     if len(C) > 65536: raise ValueError(f"A codebook has at most 65536 words, got {len(C)}.")

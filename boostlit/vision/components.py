@@ -117,7 +117,7 @@ def component_blocks(table:pa.Table,      # words of the images, from `image_wor
         return np.c_[r0[i], r1[i], c0[j], c1[j]]
     return blocks_of_boxes(table, n_words, boxes, n_jobs)
 
-# %% ../../nbs/vision/05_components.ipynb #4e8c9119
+# %% ../../nbs/vision/05_components.ipynb #ea21313e
 def pyramid_blocks(table:pa.Table,   # words of the images
                    n_words:int,      # size of the codebook
                    levels:int=3,     # 3: whole, quarters, sixteenths
@@ -134,7 +134,7 @@ def pyramid_blocks(table:pa.Table,   # words of the images
     return blocks_of_boxes(table, n_words, boxes, n_jobs)
 
 def pyramid_weights(levels:int=3)->np.ndarray: # (1 + 4 + 16 + ...,) summing, level by level, to the w of the formula
-    "Weights of the windows of a pyramid (@eq-vision-pyramid)."
+    "Weights of the windows of a pyramid."
     w = [2.**-(levels - 1)] + [2.**(l - levels) for l in range(1, levels)]
     return np.repeat(w, 4**np.arange(levels))
 

@@ -20,13 +20,13 @@ def dense_grid(h:int, w:int,    # height and width of the image
     def axis(n): k = (n-size)//step + 1; return (n - size - (k-1)*step)//2 + step*np.arange(k)
     return axis(h), axis(w)
 
-# %% ../../nbs/vision/02_descriptors.ipynb #2ac80134
+# %% ../../nbs/vision/02_descriptors.ipynb #83b3a2d6
 def sift_patch(img:np.ndarray,      # grey image (height, width)
                y:int, x:int,        # top-left corner of the patch
                size:int=16,         # side of the patch
                sigma:float=1.,      # blur of the image that is described (0.5 is assumed to be in it already)
               )->np.ndarray:        # 128 numbers of length one: (4 rows, 4 columns, 8 directions)
-    "The SIFT descriptor of one upright patch, as @eq-vision-sift says it."
+    "The SIFT descriptor of one upright patch, as the formula says it."
     g = require_cv2().GaussianBlur(img.astype(np.float32), (0, 0), np.sqrt(sigma**2 - .25))
     gx, gy = np.zeros_like(g), np.zeros_like(g)
     gx[1:-1, 1:-1] = g[1:-1, 2:] - g[1:-1, :-2]; gy[1:-1, 1:-1] = g[:-2, 1:-1] - g[2:, 1:-1]    # y upwards

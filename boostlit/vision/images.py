@@ -79,10 +79,10 @@ def resize_image(img:np.ndarray,            # (height, width) or (height, width,
     if s >= 1: return img
     return require_cv2().resize(img, (max(1, int(w*s)), max(1, int(h*s))), interpolation=require_cv2().INTER_AREA)
 
-# %% ../../nbs/vision/01_images.ipynb #a193c34a
+# %% ../../nbs/vision/01_images.ipynb #f45cb750
 def content_key(*parts:Any,     # bytes, strings, numbers, arrays, or lists and dicts of such
                )->str:          # 20 hexadecimal digits
-    "A digest of the content of `parts`: equal content, equal key (@eq-vision-key)."
+    "A digest of the content of `parts`: equal content, equal key."
     h = hashlib.blake2b(digest_size=10)
     def feed(x):
         if isinstance(x, (bytes, memoryview)): tag, data = b"b", bytes(x)

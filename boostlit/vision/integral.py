@@ -10,7 +10,7 @@ __all__ = ['HAAR', 'BOARDS', 'SIGNS', 'integral_image', 'box_sum', 'haar_feature
 import numpy as np
 from numba import njit
 
-# %% ../../nbs/vision/06_integral.ipynb #51d34e06
+# %% ../../nbs/vision/06_integral.ipynb #d44ea8e9
 @njit(cache=True, nogil=True)
 def _integrals(img):
     h, w = img.shape; S, Q = np.zeros((h+1, w+1), np.int64), np.zeros((h+1, w+1), np.int64)
@@ -29,7 +29,7 @@ def integral_image(img:np.ndarray,   # (height, width), integers
     return _integrals(np.ascontiguousarray(img))
 
 def box_sum(S:np.ndarray, y0, x0, y1, x1): # sums over rows y0..y1-1 and columns x0..x1-1; corners may be arrays
-    "Sum over rectangles, from the integral image (@eq-vision-integral)."
+    "Sum over rectangles, from the integral image."
     return S[y1, x1] - S[y0, x1] - S[y1, x0] + S[y0, x0]
 
 # %% ../../nbs/vision/06_integral.ipynb #9022c237
@@ -63,7 +63,7 @@ def sample_haar(height:int, width:int,    # size of the window
         out.append(rng.choice(rows, size, replace=False))
     return F[np.sort(np.concatenate(out))]
 
-# %% ../../nbs/vision/06_integral.ipynb #617a678f
+# %% ../../nbs/vision/06_integral.ipynb #4af99442
 @njit(cache=True, nogil=True)
 def _haar(S, Q, ys, xs, height, width, kind, fy, fx, fh, fw, down, across, signs, floor, out):
     n = height*width
@@ -87,7 +87,7 @@ def haar_values(img:np.ndarray,        # (height, width) integers, or a pair (S,
                 ys=(0,), xs=(0,),      # their top-left corners
                 floor:float=2.,        # smallest standard deviation to divide by, in grey levels
                )->np.ndarray:          # (windows, features) float32
-    "Features of windows of an image, each window normalised in contrast (@eq-vision-haarnorm)."
+    "Features of windows of an image, each window normalised in contrast."
     S, Q = img if isinstance(img, tuple) else integral_image(img)
     ys, xs = np.asarray(ys, np.int64), np.asarray(xs, np.int64)
     if len(ys) and (ys.min() < 0 or xs.min() < 0 or ys.max() + height >= len(S) or xs.max() + width >= S.shape[1]): raise ValueError("A window reaches beyond the image.")
