@@ -26,7 +26,7 @@ def sample(name:str,  # "A", "B" or "C"
     X = rng.random((n, 2))
     return X, SYNTHETIC[name](*X.T)
 
-# %% ../../nbs/quadratic/06_synthetic.ipynb #cc7b624f
+# %% ../../nbs/quadratic/06_synthetic.ipynb #37b83a32
 def pool_outputs(X:np.ndarray # (n, 2) points of the open unit square
                 )->np.ndarray: # (44, n) answers
     "Answers of the 44 axis-parallel classifiers of Sec. 5.1."
@@ -36,9 +36,12 @@ class PoolOracle:
     "A finite family of classifiers, given by its answers: the best one by trying all."
     def __init__(self, answers): self.answers = answers
     def best(self, y, w):
+        "The classifier with the largest weighted edge, and that edge."
         edges = self.answers @ (w*y)
         return int(edges.argmax()), float(edges.max())
-    def outputs(self, h): return self.answers[h]
+    def outputs(self, h):
+        "Answers of classifier `h` on all points."
+        return self.answers[h]
 
 # %% ../../nbs/quadratic/06_synthetic.ipynb #88ad0df1
 def fit_pool(X, y,
