@@ -494,7 +494,7 @@ class GentleBoostClassifier(_StumpBooster):
         "One row a round (and class): what the stump says."
         check_is_fitted(self); return stump_terms(self)
 
-# %% ../../nbs/core/02_boosting.ipynb #49eedc49
+# %% ../../nbs/core/02_boosting.ipynb #a418ed84
 def shape_function(est, feature:int, grid=None, run:int=0):
     "The part of the score that one feature contributes, on a grid (default: around its thresholds)."
     check_is_fitted(est)
@@ -524,7 +524,7 @@ class ShapeDisplay:
         import matplotlib.pyplot as plt
         if axes is None: _, axes = plt.subplots(1, len(self.parts), figsize=(2.4*len(self.parts), 2.2), sharey=True, squeeze=False)
         self.axes_ = np.ravel(axes)
-        for ax, (j, grid, F) in zip(self.axes_, self.parts): ax.plot(grid, F); ax.axhline(0, lw=.5, color="gray"); ax.set_xlabel(str(self.names[j]))
+        for ax, (j, grid, F) in zip(self.axes_, self.parts): ax.plot(grid, F); ax.axhline(0, lw=.5, color="gray"); ax.set_xlabel(str(self.names[j])); ax.xaxis.set_major_locator(plt.MaxNLocator(4))
         self.axes_[0].set_ylabel("contribution to score"); self.figure_ = self.axes_[0].figure
         return self
 

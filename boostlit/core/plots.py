@@ -209,11 +209,11 @@ class StumpDisplay(ModelDisplay):
     "The three branches of a `DecisionStumpClassifier`."
     draws, needs, whole = "boostlit.core.plots:plot_stump", "stump_", True
 
-# %% ../../nbs/core/07_plots.ipynb #1ecd5871
+# %% ../../nbs/core/07_plots.ipynb #e7a04207
 def axis_parts(est,        # a fitted linear discriminant with `means_` and `scalings_`
                axis:int=0, # which of its axes
               )->tuple:    # (class, other class, what each feature adds to the distance between their means)
-    "The distance between the two farthest class means along an axis, feature by feature (@eq-core-axisparts)."
+    "The distance between the two farthest class means along an axis, feature by feature."
     v = est.scalings_[:, axis]; at = est.means_@v; a, b = int(at.argmin()), int(at.argmax())
     return est.classes_[a], est.classes_[b], v*(est.means_[b] - est.means_[a])
 

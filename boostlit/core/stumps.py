@@ -306,7 +306,7 @@ def _take_apart(joint, sizes, home, part, out):
         p = home[j]
         for c in range(sizes[p]): out[j, part[j, c]] += joint[p, c]
 
-# %% ../../nbs/core/01_stumps.ipynb #e37161b5
+# %% ../../nbs/core/01_stumps.ipynb #81a53dab
 @njit(cache=True, nogil=True)
 def _xlogx(p, n):
     t = p + n
@@ -317,7 +317,7 @@ def _xlogx(p, n):
 
 @njit(cache=True, nogil=True)
 def _score(S, W, criterion):
-    "Worth of one branch with sum S of w*y and W of w: 0 error, 1 entropy, 2 least squares."
+    "Worth of one branch with sum S of `w y` and W of w: 0 error, 1 entropy, 2 least squares."
     if criterion == 0: return abs(S)
     if criterion == 1: return _xlogx(max(0., (W + S)/2), max(0., (W - S)/2)) if W > 0 else 0.
     return S*S/W if W > 0 else 0.
@@ -385,7 +385,7 @@ class StumpOracle:
         "The stump on the training rows, from the codes."
         return code_outputs(self, stump)
 
-# %% ../../nbs/core/01_stumps.ipynb #700fabb4
+# %% ../../nbs/core/01_stumps.ipynb #73f982e4
 WORTH = 2_000_000          # additions that are worth sharing out
 
 def shared_out(oracle, n, work, f)->list:
@@ -410,7 +410,7 @@ def column_sums(oracle,          # a `StumpOracle`
     return out
 
 def find_split(oracle, g, v, W):
-    "Best split for sums of `g` (w*y) and `v` (w, total `W`), int64; the error needs no second histogram: (score, feature, code, its sums, totals)."
+    "Best split for sums of `g` (`w y`) and `v` (w, total `W`), int64; the error needs no second histogram: (score, feature, code, its sums, totals)."
     criterion = CRITERIA[oracle.criterion]
     HS = column_sums(oracle, g)
     HW = HS if criterion == 0 else column_sums(oracle, v)
@@ -419,13 +419,13 @@ def find_split(oracle, g, v, W):
     return score, j, c, HS[j], HW[j], S, W
 
 def search_stump(oracle, y, w):
-    "Search all features for labels `y` under weights `w`: (score, feature, code, its sums of w*y and w, totals), all in units of 1/scale, and the scale."
+    "Search all features for labels `y` under weights `w`: (score, feature, code, its sums of `w y` and w, totals), all in units of 1/scale, and the scale."
     scale = fixed_scale(max(float(np.abs(w*y).sum()), float(w.sum())))
     g = to_fixed(w, scale, y)
     v = g if oracle.criterion == "error" else to_fixed(w, scale)
     return *find_split(oracle, g, v, int(np.abs(v).sum())), scale
 
-# %% ../../nbs/core/01_stumps.ipynb #f2b35e79
+# %% ../../nbs/core/01_stumps.ipynb #1c326884
 def best_stump(oracle, y, w):
     "The stump behind the best score, as a record with its branch values, and its edge."
     *found, scale = search_stump(oracle, y, w)
@@ -434,7 +434,7 @@ def best_stump(oracle, y, w):
 
 @njit(cache=True, nogil=True)
 def _branch_sums(HS, HW, m, c, nominal, has_nan):
-    "Sums of w*y and of w over the left, right and missing branch of the stump that cuts behind code c of m."
+    "Sums of `w y` and of w over the left, right and missing branch of the stump that cuts behind code c of m."
     S, W = np.zeros(3, HS.dtype), np.zeros(3, HW.dtype)
     for k in range(m):
         b = 0 if (k == c if nominal else k <= c) else 1
