@@ -67,10 +67,13 @@ def lightgbm_scores(X, z, train):
     from lightgbm import LGBMClassifier
     return LGBMClassifier(n_jobs=1, verbose=-1, random_state=0).fit(symmetric_features(X[train]), z[train]).predict(symmetric_features(X), raw_score=True)
 
-# %% ../../nbs/pairwise/08_beyond.ipynb #47b2a174
-def euclidean_scores(X, z, train): return -np.linalg.norm(X[:, 0]-X[:, 1], axis=1)
+# %% ../../nbs/pairwise/08_beyond.ipynb #3e99d41d
+def euclidean_scores(X, z, train):
+    "Minus the Euclidean distance of the two members; nothing is learnt."
+    return -np.linalg.norm(X[:, 0]-X[:, 1], axis=1)
 
 def boosted_scores(X, z, train, projection, n_estimators):
+    "Scores of `PairwiseBoostClassifier` with the given projection."
     return PairwiseBoostClassifier(projection, n_estimators=n_estimators).fit(X[train], z[train]).pair_score(X)
 
 RIVALS = {"Euclidean": euclidean_scores, "RCA": rca_scores, "ITML": itml_scores, "LightGBM": lightgbm_scores,

@@ -70,7 +70,7 @@ def score_pairs(est, X, staged=False):
     if not staged: return first+rest
     return np.concatenate([first[None], first+rest]) if len(est.difference_) else rest
 
-# %% ../../nbs/pairwise/06_estimator.ipynb #986e338a
+# %% ../../nbs/pairwise/06_estimator.ipynb #78ff853d
 class PairwiseBoostClassifier(BoostingClassifierMixin, ClassifierMixin, BaseEstimator):
     "Gentle AdaBoost of pairwise stumps: do two samples belong to the same class?"
     def __init__(self,
@@ -118,7 +118,9 @@ class PairwiseBoostClassifier(BoostingClassifierMixin, ClassifierMixin, BaseEsti
         return self
 
     @property
-    def terms_(self)->"pyarrow.Table": return pair_terms(self)
+    def terms_(self)->"pyarrow.Table":
+        "The stumps of the model, one row each."
+        return pair_terms(self)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
