@@ -450,7 +450,7 @@ def describe_pattern(root:int,         # label of node 0
         parts.append((int(i), int(j), edge_names[e]))
     return ", ".join(f"{label[i]}{i} -{e}- {label[j]}{j}" for i, j, e in parts) or f"{label[0]}0"
 
-# %% ../../nbs/lpboost/04_subgraphs.ipynb #f962abfe
+# %% ../../nbs/lpboost/04_subgraphs.ipynb #c2a1bf33
 def plot_pattern(root:int,        # label of node 0
                  code:np.ndarray, # rows
                  node_names:list, # label names
@@ -468,9 +468,11 @@ def plot_pattern(root:int,        # label of node 0
     for i in range(n):
         for j in range(i):
             if edge[i, j] < 0: continue
-            ax.plot(*xy[[i, j]].T, color="grey", lw=1.5, zorder=1); ax.annotate(str(edge_names[edge[i, j]]), xy[[i, j]].mean(0), fontsize=7, ha="center", va="center", zorder=2)
+            ax.plot(*xy[[i, j]].T, color="grey", lw=1.5, zorder=1); d = xy[i]-xy[j]; side = np.array([-d[1], d[0]])/max(np.hypot(*d), 1e-12)
+            side *= -1 if side[1] < -1e-9 or (abs(side[1]) <= 1e-9 and side[0] < 0) else 1                                  # beside the bond, above it where there is an above
+            ax.annotate(str(edge_names[edge[i, j]]), xy[[i, j]].mean(0), 8*side, textcoords="offset points", fontsize=8, ha="center", va="center", zorder=5)
         ax.annotate(str(node_names[label[i]]), xy[i], ha="center", va="center", fontsize=9, color="white", zorder=4, weight="bold")
-    ax.scatter(*xy.T, s=220, color=[PALETTE[l % len(PALETTE)] for l in label], zorder=3)
+    ax.scatter(*xy.T, s=170, color=[PALETTE[l % len(PALETTE)] for l in label], zorder=3)
     ax.set_axis_off(); ax.margins(.25); ax.set_aspect("equal", adjustable="datalim")
     return ax
 
