@@ -182,7 +182,7 @@ def page_link(link:str, # "quadratic/05_experiments.ipynb", perhaps with #anchor
     path, _, anchor = link.partition("#")
     return base + re.sub(r"(^|/)\d+_", r"\1", path).replace(".ipynb", ".html") + (f"#{anchor}" if anchor else "")
 
-# %% ../nbs/results/00_command.ipynb #a01e7948
+# %% ../nbs/results/00_command.ipynb #fe912572
 def ledger_rows_html(rows, # rows of the ledger
                      base=SITE, # where links lead
                     )->str:
@@ -191,7 +191,7 @@ def ledger_rows_html(rows, # rows of the ledger
     notes = {text: k for k, text in enumerate(dict.fromkeys(r["comment"] for r in rows if r["comment"]), 1)}
     body = "".join(f"<tr{' class=fresh' if r.get('fresh') else ''}><td>{e(r['item'])}</td><td>{e(r['dataset'])}</td><td>{e(r['method'])}</td><td>{e(r['quantity'])}{' ('+e(r['unit'])+')' if r['unit'] else ''}</td>"
                    f"<td class=n{n(r['paper_value'])}>{_show(r['paper_value'], r['paper_spread'], e(r['printed']))}</td><td class=n{n(r['our_value'])}>{_show(r['our_value'], r['our_spread'])}</td><td>{e(r['seeds'])}</td>"
-                   f"<td class='{r['verdict'].split()[0]}'>{r['verdict']}" + (f" <a href='{e(page_link(r['link'], base))}'>page</a>" if r["link"] else "") + f"</td><td title='{e(r['comment'])}'>{notes.get(r['comment'], '')}</td></tr>" for r in rows)
+                   f"<td class='{r['verdict'].split()[0]}'>" + (f"<a href='{e(page_link(r['link'], base))}'>{r['verdict']}</a>" if r["link"] else r["verdict"]) + f"</td><td title='{e(r['comment'])}'>{notes.get(r['comment'], '')}</td></tr>" for r in rows)
     head = "".join(f"<th>{h}</th>" for h in ("item", "data set", "method", "quantity", "paper", "ours", "seeds", "verdict", "note"))
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>" + (f"<small><ol>{''.join(f'<li>{e(text)}</li>' for text in notes)}</ol></small>" if notes else "")
 
