@@ -30,7 +30,7 @@ def lpboost_reference(best,             # weights*labels -> (key, outputs) of th
         lam, gamma, alpha = s.weights, s.objective, s.alpha                                  # line 11
     return keys, alpha, gamma                                                                # line 13
 
-# %% ../../nbs/lpboost/02_column_generation.ipynb #ce25655b
+# %% ../../nbs/lpboost/02_column_generation.ipynb #41afde9c
 class ColumnOracle:
     "All hypotheses written out as the columns of a matrix; a hypothesis is its column number."
     def __init__(self, H:np.ndarray): # (n, P) outputs
@@ -44,8 +44,12 @@ class ColumnOracle:
         self.bound_ = float(edge[top[0]])
         return [(int(j), float(edge[j])) for j in top if edge[j] > threshold]
 
-    def best(self, y, w): return self.best_k(y, w)[0]
-    def outputs(self, hypothesis): return self.H[hypothesis]
+    def best(self, y, w):
+        "The column with the largest edge, and that edge."
+        return self.best_k(y, w)[0]
+    def outputs(self, hypothesis):
+        "The column itself."
+        return self.H[hypothesis]
 
 # %% ../../nbs/lpboost/02_column_generation.ipynb #60d678dc
 def sparse_column(h:np.ndarray, # (n,) outputs of a hypothesis
@@ -176,16 +180,20 @@ def _run(master, method):
     model.clearSolver(); model.run(); status = str(model.getModelStatus()).split(".")[-1]
     if status != "kOptimal": raise ValueError(f"the linear program has no optimum (HiGHS says {status}): nu may be out of reach for these weights")
 
-# %% ../../nbs/lpboost/02_column_generation.ipynb #99441817
+# %% ../../nbs/lpboost/02_column_generation.ipynb #443c942e
 class LinprogMaster:
     "The same restricted dual, re-solved from scratch with `scipy.optimize.linprog` each round."
     def __init__(self, y, caps, program="two-class", dense=False):
         self.y, self.n, self.caps, self.dense = np.asarray(y, float), len(y), caps, dense
         self.sums, self.ids, self.rows, self.iterations = _sum_rows(self.y, program), [], [], 0
 
-    def add(self, ids, columns): self.ids += list(ids); self.rows += list(columns)
+    def add(self, ids, columns):
+        "New rows: ids of hypotheses and their outputs times the labels."
+        self.ids += list(ids); self.rows += list(columns)
 
-    def drop(self, keep): self.ids, self.rows = ([v for v, k in zip(l, keep) if k] for l in (self.ids, self.rows))
+    def drop(self, keep):
+        "Remove the rows that are not to be kept."
+        self.ids, self.rows = ([v for v, k in zip(l, keep) if k] for l in (self.ids, self.rows))
 
     def solve(self):
         "Build the matrices and solve; weights and gamma, with alpha and slack of the rows as attributes."
@@ -407,13 +415,17 @@ def entropy_weights(columns:np.ndarray, # (J, n) outputs times labels of the col
         alpha = alpha*np.exp((edge-edge.max())*min(eta, 4/np.sqrt(k+1))); alpha /= alpha.sum()
     return capped_weights(columns.T@alpha, shares, nu, eta), alpha
 
-# %% ../../nbs/lpboost/02_column_generation.ipynb #990a3152
+# %% ../../nbs/lpboost/02_column_generation.ipynb #0c7768a0
 class MasterRace:
     "Several masters on the same rows; the first one's answers drive the loop, everyone's processor seconds are counted."
     def __init__(self, masters): self.masters, self.seconds = masters, np.zeros(len(masters))
 
-    def add(self, ids, columns): self._each(lambda m: m.add(ids, columns))
-    def drop(self, keep): self._each(lambda m: m.drop(keep))
+    def add(self, ids, columns):
+        "New rows, for each master."
+        self._each(lambda m: m.add(ids, columns))
+    def drop(self, keep):
+        "Rows to keep, for each master."
+        self._each(lambda m: m.drop(keep))
     def solve(self):
         "Solve with each; values must agree."
         answers = self._each(lambda m: m.solve())
