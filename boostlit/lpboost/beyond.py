@@ -43,7 +43,7 @@ def corrective_trial(seed:int,        # of the split
     return {"AdaBoost": (error(run.alphas@G), len(np.unique(H, axis=0))), "reweighted": (error(f), int((fix.alpha > 1e-9).sum())),
             "LPBoost": (error(m.decision_function(X[b])), int((m.models_[0]["alpha"] > 0).sum()))}
 
-# %% ../../nbs/lpboost/08_beyond.ipynb #069cba1e
+# %% ../../nbs/lpboost/08_beyond.ipynb #e33649ed
 class RuleOracle:
     "Conjunctions that vote +1 or -1 where they hold and abstain elsewhere; a hypothesis is (items, vote)."
     def __init__(self, transactions, # boolean (n, items)
@@ -59,5 +59,9 @@ class RuleOracle:
             self.nodes_ += self.oracle.nodes_; self.complete_ &= self.oracle.complete_
         return sorted(found, key=lambda f: -f[1])[:k]
 
-    def best(self, y, w): return self.best_k(y, w)[0]
-    def outputs(self, hypothesis): return hypothesis[1]*self.oracle.cover(hypothesis[0])
+    def best(self, y, w):
+        "The rule with the largest edge, and that edge."
+        return self.best_k(y, w)[0]
+    def outputs(self, hypothesis):
+        "The vote where the rule holds, zero elsewhere."
+        return hypothesis[1]*self.oracle.cover(hypothesis[0])

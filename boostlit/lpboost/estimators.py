@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ..core.conventions import BoostingClassifierMixin, encode_labels, normalise_weights, history_table, progress_bar, readable, tabular_input
 from .column_generation import column_generation
 
-# %% ../../nbs/lpboost/06_estimators.ipynb #673bbc83
+# %% ../../nbs/lpboost/06_estimators.ipynb #2961e1d8
 class StumpFamily:
     "Best stumps under given weights, the best of each feature; several a round."
     def __init__(self, X, kinds=None, max_bins=256):
@@ -34,9 +34,12 @@ class StumpFamily:
         found.sort(key=lambda f: -f[1]); self.nodes_ = len(self.oracles); self.bound_ = found[0][1] if found else threshold
         return found[:k]
 
-    def best(self, y, w): return self.best_k(y, w)[0]
+    def best(self, y, w):
+        "The best stump and its edge."
+        return self.best_k(y, w)[0]
 
     def outputs(self, stump):
+        "Answers of one stump on all examples."
         own = stump.copy(); own["feature"] = 0
         return self.oracles[int(stump["feature"])].outputs(own)
 
@@ -247,7 +250,7 @@ class _LPBoostBase(BaseEstimator):
         if self.language_ in ("subgraphs", "learner"): return X, y, w, np.arange(len(y))
         return merge_rows(X, y, w)
 
-# %% ../../nbs/lpboost/06_estimators.ipynb #8873b02a
+# %% ../../nbs/lpboost/06_estimators.ipynb #934e4458
 class _ScoresOfModels:
     "Scores, stages and terms of a classifier that holds one program, or one a class."
     def decision_function(self, X:"ArrayLike")->np.ndarray:
@@ -268,7 +271,9 @@ class _ScoresOfModels:
         check_is_fitted(self); return model_terms(self, self.models_, self.classes_[1:] if len(self.models_) == 1 else self.classes_)
 
     @property
-    def rho_(self)->np.ndarray: check_is_fitted(self); return np.array([m["rho"][0] for m in self.models_])
+    def rho_(self)->np.ndarray:
+        "The margin of the program, one a model."
+        check_is_fitted(self); return np.array([m["rho"][0] for m in self.models_])
 
 # %% ../../nbs/lpboost/06_estimators.ipynb #009ae9d2
 class LPBoostClassifier(_ScoresOfModels, BoostingClassifierMixin, ClassifierMixin, _LPBoostBase):
@@ -392,7 +397,7 @@ def described_class(y:np.ndarray,   # labels
     if len(others) > 1: raise ValueError(f"pos_label needs one other class, got {len(others)}")
     return np.array([others[0] if len(others) else pos_label, pos_label]), np.where(np.asarray(y) == pos_label, 1., -1.)
 
-# %% ../../nbs/lpboost/06_estimators.ipynb #fcc57f76
+# %% ../../nbs/lpboost/06_estimators.ipynb #ef30436a
 class OneAndHalfClassLPBoost(BoostingClassifierMixin, ClassifierMixin, _Describer):
     "The 1.5-class program: describe the positive class by patterns, with the negatives deciding which are worth having."
     def __init__(self, oracle:"str|BaseEstimator"="kernels", # "kernels" around positive training points, "itemsets" or "subgraphs"
@@ -422,7 +427,9 @@ class OneAndHalfClassLPBoost(BoostingClassifierMixin, ClassifierMixin, _Describe
         check_is_fitted(self); return _score(self, self.models_[0], self._read(X)) - self.offset_
 
     @property
-    def rho_(self)->tuple: check_is_fitted(self); return self.models_[0]["rho"]
+    def rho_(self)->tuple:
+        "Margins of the two sides, from the solution of the program."
+        check_is_fitted(self); return self.models_[0]["rho"]
 
     @property
     def terms_(self)->"pyarrow.Table":
