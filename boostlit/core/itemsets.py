@@ -122,9 +122,10 @@ def _layout(bits, n, min_support, target, codes, K):
     L[:len(order)], Lc[:len(order)] = order, support[voc[order]]
     F = np.zeros((depth + 1, 15), np.uint64)
     F[0] = W, U, 0, 0, 0, 0, m, n, 0, len(order), 0, 0, 0, n, 0
-    T = np.empty(2*(depth + 2)*(W + 2), np.uint64); T[:W] = _mask(np.ones(n, bool))
+    T = np.empty(2*(depth + 2)*(W + 2), np.uint64); T[:W] = 2**64 - 1
+    if n & 63: T[W - 1] = 2**(n & 63) - 1
     P = np.zeros((depth + 2, U), np.uint64)
-    for b in np.flatnonzero(np.isin(voc, full)): P[0, b >> 6] |= np.uint64(1) << np.uint64(b & 63)
+    for b in np.searchsorted(voc, full): P[0, b >> 6] |= np.uint64(1) << np.uint64(b & 63)
     E = np.zeros((depth + 2)*U + 1, np.uint64)
     local = np.empty(2*n + 64 if K else 1, np.uint32)
     if K: local[:n] = codes
@@ -327,10 +328,10 @@ _WIDE, _WORDS = 10, 16          # most candidates in a table, most words of item
 def _width(S, f, min_support):
     "How many of the last candidates go into a table."
     lo, hi, size = np.int64(f[_LO]), np.int64(f[_LO] + f[_C]), np.int64(f[_SIZE])
-    c, slack = 0, 3*(size - np.int64(min_support))
+    c, slack = 0, 4*(size - np.int64(min_support))
     while c < _WIDE and hi - c > lo and slack >= size - np.int64(S.Lc[hi-1-c]):
         slack -= size - np.int64(S.Lc[hi-1-c]); c += 1
-    return c if S.P.shape[1] <= _WORDS and 8 << c >= size*f[_U] else 0
+    return c if S.P.shape[1] <= _WORDS and 16 << c >= size*f[_U] else 0
 
 # %% ../../nbs/core/03_itemsets.ipynb #a0c92595
 @njit(cache=True, nogil=True)
@@ -370,56 +371,79 @@ def _fill(S, f, c, K, tally, common, mask, table, plan):
             for u in range(U): common[s*U + u] &= S.rows[base + r*U + u] & mask[u]
 
 # %% ../../nbs/core/03_itemsets.ipynb #cea3c55f
+_8 = np.uint64(8)
+_STEPS = tuple((np.uint64(i), np.uint64(i + h)) for h in (1, 2, 4) for i in range(8) if not i & h)
+
 @njit(cache=True, nogil=True)
-def _sweep(S, f, tally, common, table, mine, own, c, K, V):
-    "From exact cells to cells of supersets; `mine` and `own` receive the items of every cell, numbered here and everywhere."
-    U, h, end, J, V = f[_U], _1, _1 << np.uint64(c), np.uint64(K + 1), np.uint64(V)
-    for u in range(U): mine[u] = _0
-    for v in range(V): own[v] = _0
-    for u in range(U):
-        m = table[u]
-        while m:
-            q = _low(m); m &= m - _1
-            i, bit = S.names[f[_NAMES] + (u << _6) + q], _1 << q
-            word, name, b = i >> _6, _1 << (i & _63), _0
-            while b < end:
-                for x in range(b*J, (b + h)*J): tally[x] += tally[x + h*J]
-                for x in range(b*U, (b + h)*U): common[x] &= common[x + h*U]
-                b += h + h
-            for x in range(h*U): mine[h*U + x] = mine[x]
-            for x in range(h*V): own[h*V + x] = own[x]
-            for s in range(h, h + h): mine[s*U + u] |= bit
-            for s in range(h, h + h): own[s*V + word] |= name
-            h += h
+def _sweep(tally, common, U, c, K):
+    "From exact cells to cells of supersets: candidate by candidate, a cell without it takes in the one with it."
+    h, end, J = _1, _1 << np.uint64(c), np.uint64(K + 1)
+    if U == 1 and K == 0 and c >= 3:                      # the first three candidates, eight neighbours at a time
+        for b in range(_0, end, _8):
+            for i, j in _STEPS: tally[b + i] += tally[b + j]
+            for i, j in _STEPS: common[b + i] &= common[b + j]
+        h = _8
+    while h < end:
+        b = _0
+        while b < end:
+            for x in range(b*J, (b + h)*J): tally[x] += tally[x + h*J]
+            for x in range(b*U, (b + h)*U): common[x] &= common[x + h*U]
+            b += h + h
+        h += h
 
 # %% ../../nbs/core/03_itemsets.ipynb #019384db
 @njit(cache=True, nogil=True)
-def _harvest(S, f, depth, tally, common, mine, own, c, K, closing, min_support, max_length, need, items, offsets, supports, counts, ns, ni):
-    "Writes the sets of a table; returns the new ends of the buffers."
-    U, V, J = f[_U], np.uint64(S.P.shape[1]), np.uint64(K + 1)
+def _pick(tally, common, U, c, K, closing, min_support, chosen):
+    "Notes the cells that are frequent and, where that is asked, closed; returns their number."
+    n, J, closed = _0, np.uint64(K + 1), np.uint64(not closing)
     for s in range(_1, _1 << np.uint64(c)):
-        size = tally[s*J]
-        if size < min_support: continue
-        good, length = True, 0
-        if closing:
-            for u in range(U): good &= common[s*U + u] == mine[s*U + u]
-        if not good: continue
-        for v in range(V): own[s*V + v] |= S.P[depth, v]; length += popcount(own[s*V + v])
+        shared = _0
+        for u in range(U): shared += _ones(common[s*U + u])
+        chosen[n] = s
+        n += np.uint64(tally[s*J] >= min_support) & (closed | np.uint64(shared == _ones(s)))
+    return n
+
+# %% ../../nbs/core/03_itemsets.ipynb #8c89f002
+_5, _31 = np.uint64(5), np.uint64(31)
+
+@njit(cache=True, nogil=True)
+def _halves(S, f, depth, table, low, high):
+    "Items of the node with those of every subset of the first five candidates, and items of every subset of the others."
+    V, k, h = np.uint64(S.P.shape[1]), _0, _1
+    for v in range(V): low[v] = S.P[depth, v]; high[v] = _0
+    for u in range(f[_U]):
+        m = table[u]
+        while m:
+            i = S.names[f[_NAMES] + (u << _6) + _low(m)]; m &= m - _1
+            if k == _5: h = _1
+            part = low if k < _5 else high
+            for x in range(h*V): part[h*V + x] = part[x]
+            for s in range(h, h + h): part[s*V + (i >> _6)] |= _1 << (i & _63)
+            k += _1; h += h
+
+# %% ../../nbs/core/03_itemsets.ipynb #1e94db5b
+@njit(cache=True, nogil=True)
+def _harvest(S, tally, chosen, n, low, high, own, K, max_length, need, items, offsets, supports, counts, ns, ni):
+    "Writes the sets of the chosen cells; returns the new ends of the buffers."
+    V, J = np.uint64(len(own)), np.uint64(K + 1)
+    for x in range(n):
+        s, length, good = chosen[x], 0, len(need) == 0
+        a, b, size = (s & _31)*V, (s >> _5)*V, tally[s*J]
+        for v in range(V): own[v] = low[a + v] | high[b + v]; length += popcount(own[v])
         if max_length and length > max_length: continue
-        good = len(need) == 0
         for k in range(K):
             counts[ns, k] = tally[s*J + np.uint64(1 + k)]
             if len(need): good |= counts[ns, k] >= need[k]*size - 1e-9
         if not good: continue
-        ni = _emit(own, s*V, V, S.voc, items, ni)
+        ni = _emit(own, V, S.voc, items, ni)
         supports[ns] = size; ns += _1; offsets[ns] = ni
     return ns, ni
 
 @njit(cache=True, nogil=True, inline="always")
-def _emit(bits, at, V, voc, items, ni):
+def _emit(bits, V, voc, items, ni):
     "Writes the items of a set in rising order."
     for v in range(V):
-        m = bits[at + v]
+        m = bits[v]
         while m:
             items[ni] = voc[(v << _6) + _low(m)]; ni += _1
             m &= m - _1
@@ -437,7 +461,8 @@ def _push(S, depth, hi, e, size, min_support, K, keep, old, plan):
         L[b] = k; Lc[b] = c
     W, U, Tb = f[_W], f[_U], f[_COVER] + f[_W]
     g[_LO], g[_C], g[_SIZE], g[_AT] = hi, e - hi, size, _0
-    if ((size + _63) >> _6) << _1 <= W and e - hi >= 5: _move(S, f, g, Tb, min_support, K, keep, old, plan)
+    V, many = (size + _63) >> _6, e - hi >= 16
+    if V << _1 <= W and (many or V << np.uint64(4) <= W): _move(S, f, g, Tb, min_support, K, keep, old, plan)
     else:
         for k in range(_HIGH + 1): g[k] = f[k]
         g[_COVER], g[_EX] = Tb, f[_EX] + U
@@ -455,7 +480,8 @@ def _mine(S, state, min_support, max_length, target, K, need, longest, items, of
     "Runs the search until it ends, a buffer is full or the budget of steps is spent. target: 0 frequent, 1 closed, 2 maximal."
     depth, ns, ni, nodes, cells, V, min_support = state[0], _0, _0, 0, 0, S.P.shape[1], np.uint64(min_support)
     U = min(np.int64(S.F[0, _U]), _WORDS)
-    tally, common, mine, own = np.empty((K + 1) << _WIDE, np.int32), np.empty(U << _WIDE, np.uint64), np.empty(U << _WIDE, np.uint64), np.empty(U << _WIDE, np.uint64)
+    tally, common, chosen = np.empty((K + 1) << _WIDE, np.int32), np.empty(U << _WIDE, np.uint64), np.empty(1 << _WIDE, np.uint64)
+    (low, high), own = np.empty((2, 32*V), np.uint64), np.empty(V, np.uint64)
     (mask, table), (keep, old), plan = np.empty((2, U), np.uint64), np.empty((2, V), np.uint64), np.empty((V, 6), np.uint64)
     while depth >= 0:
         f = S.F[depth]
@@ -470,8 +496,10 @@ def _mine(S, state, min_support, max_length, target, K, need, longest, items, of
             nodes += 1
             if c:
                 _fill(S, f, c, K, tally, common, mask, table, plan)
-                _sweep(S, f, tally, common, table, mine, own, c, K, V)
-                ns, ni = _harvest(S, f, depth, tally, common, mine, own, c, K, target > 0, min_support, max_length, need, items, offsets, supports, counts, ns, ni)
+                _sweep(tally, common, f[_U], c, K)
+                n = _pick(tally, common, f[_U], c, K, target > 0, min_support, chosen)
+                _halves(S, f, depth, table, low, high)
+                ns, ni = _harvest(S, tally, chosen, n, low, high, own, K, max_length, need, items, offsets, supports, counts, ns, ni)
                 cells += 1 << c; at = hi
                 continue
             q, size = S.L[at], S.Lc[at]
@@ -483,7 +511,7 @@ def _mine(S, state, min_support, max_length, target, K, need, longest, items, of
                 e = _tail(S, f, Tb, W, at, hi, size, min_support, target > 0, depth + 1)
                 length = _size(S.P, depth + 1) if max_length else 0
                 if itself and not (max_length and length > max_length) and (target < 2 or (e == hi and not _grows(S, f, Tb, min_support))):
-                    ni = _emit(S.P[depth + 1], _0, np.uint64(V), S.voc, items, ni)
+                    ni = _emit(S.P[depth + 1], np.uint64(V), S.voc, items, ni)
                     supports[ns] = size; ns += _1; offsets[ns] = ni
                 if e > hi and not (max_length and length >= max_length):
                     _push(S, depth, hi, e, size, min_support, K, keep, old, plan)
