@@ -188,9 +188,10 @@ def default_thresholds(priors)->tuple: # lambda_1, lambda_2
 def _resolve(min_support, min_lift, priors, n):
     auto1, auto2 = default_thresholds(priors)
     count = _support_count(auto1 if min_support is None else min_support, n)
+    if count > n: raise ValueError(f"no rule can exist: a support of {count} rows was asked for, and there are {n}")
     lift = auto2 if min_lift is None else float(min_lift)
     why = infeasible(count/n, lift, priors)
-    if why and min_lift is None and min_support is not None: lift = min(lift, .999*n/count); why = infeasible(count/n, lift, priors)
+    if why and min_lift is None and 1.001*count < n: lift = min(lift, .999*n/count); why = infeasible(count/n, lift, priors)   # ease what was not asked for
     if why: raise ValueError(f"no rule can exist: {why}")
     return count, lift
 
@@ -271,7 +272,8 @@ def _check_options(est, X):
         if v is None and name in ("max_length", "node_budget"): continue
         whole = isinstance(v, numbers.Integral) and not isinstance(v, bool)
         if not whole or v < 1: raise ValueError(f"{name} must be an integer of at least 1, got {v!r}")
-    if not np.isfinite(est.threshold_scale): raise ValueError(f"threshold_scale must be a finite number, got {est.threshold_scale}")
+    tau = est.threshold_scale
+    if not (isinstance(tau, numbers.Real) and np.isfinite(tau)): raise ValueError(f"threshold_scale must be a finite number, got {tau!r}")
     if est.abstain not in _SILENCE: raise ValueError(f'abstain must be "guess", "mistake" or "ignore", got {est.abstain!r}')
     if est.pool not in ("mined", "open"): raise ValueError(f'pool must be "mined" or "open", got {est.pool!r}')
 
@@ -341,6 +343,7 @@ def plot_rules(est,        # fitted `CompositionalBoostClassifier`
     "The rules of largest weight as bars, coloured by class."
     import matplotlib.pyplot as plt
     from boostlit.core.plots import PALETTE
+    check_is_fitted(est)
     order = np.argsort(-est.alphas_, kind="stable")[:top]
     if ax is None: _, ax = plt.subplots(figsize=(7, .3*len(order) + .7))
     terms = est.terms_

@@ -88,6 +88,7 @@ def mine_rules(transactions:Any,      # 0/1 matrix, sparse matrix, Arrow list co
     classes, priors = _labels_and_priors(y)
     n, stats = len(y), {} if stats is None else stats
     count = _support_count(min_support, n)
+    if count > n: raise ValueError(f"no rule can exist: a support of {count} rows was asked for, and there are {n}")
     why = infeasible(count/n, min_lift, priors)
     if why: raise ValueError(f"no rule can exist: {why}")
     batches, total, stats["sets"] = [], 0, 0
