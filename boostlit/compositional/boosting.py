@@ -217,15 +217,13 @@ class CompositionalBoostClassifier(BoostingClassifierMixin, ClassifierMixin, Bas
     def fit(self, X:"ArrayLike", y:"ArrayLike", sample_weight:"ArrayLike|None"=None)->"CompositionalBoostClassifier":
         "Mines rules and boosts them; `sample_weight` enters the boosting, not the mining."
         X, y = validate_data(self, X, y, dtype=np.float64, ensure_all_finite="allow-nan")
-        self.classes_, codes = encode_labels(y)
-        w = normalise_weights(sample_weight, len(codes))
+        (self.classes_, codes), w = encode_labels(y), normalise_weights(sample_weight, len(y))
         _check_options(self, X)
         self.thresholds_ = item_thresholds(X, self.threshold_scale)
         T = informative_items(item_matrix(X, self.thresholds_, self.items))
         source, self.n_pool_ = _source(self, T, codes)
         rules, self.alphas_, rows = boost_rules(source, T, codes, len(self.classes_), self.n_estimators, w, self.abstain, self.verbose)
-        self.history_, self.n_samples_ = history_table(rows), len(codes)
-        self.class_count_, self.priors_ = np.bincount(codes), np.bincount(codes, w, len(self.classes_))   # samples, and their weight
+        self.history_, self.priors_ = history_table(rows), np.bincount(codes, w, len(self.classes_))
         _keep_rules(self, rules, T, codes)
         return self
 
@@ -291,6 +289,7 @@ def _source(est, T, codes):
 def _keep_rules(est, rules, T, codes):
     "The chosen rules as arrays of the estimator; a word if there are none."
     covered = [(T[:, f].all(1), k) for f, k in rules]
+    est.n_samples_, est.class_count_ = len(codes), np.bincount(codes)
     est.rule_items_ = np.concatenate([r for r, _ in rules]) if rules else np.empty(0, np.int64)
     est.rule_pointers_ = np.r_[0, np.cumsum([len(r) for r, _ in rules])].astype(np.int64)
     est.rule_labels_ = np.array([k for _, k in rules], dtype=np.int64)
