@@ -8,7 +8,7 @@ from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import check_estimator
 from boostlit.compositional.boosting import CompositionalBoostClassifier, boost_rules, boost_rules_reference, RulePool
-from boostlit.compositional.rules import infeasible, mine_rules, mine_rules_reference, rule_measures, table1_column
+from boostlit.compositional.rules import infeasible, mine_rules, mine_rules_reference, rule_measures, table1_column, table1_setting
 from boostlit.compositional.theorem import error_bound, sharp_bound
 from boostlit.compositional.transactions import TransactionEncoder, item_matrix, item_thresholds
 from boostlit.core.datasets import have_dataset
@@ -41,7 +41,10 @@ def test_rules_agree_with_the_reference():
         assert set(zip(map(tuple, t["items"].to_pylist()), t["label"].to_pylist())) == mine_rules_reference(X, y, s, lift)
 
 @pytest.mark.parametrize("kw, word", [(dict(min_support=.8, min_lift=2.), "no rule can exist"), (dict(min_lift=1.), "exceed 1"), (dict(min_support=0.), "fraction"), (dict(items="some"), "positive"),
-                                      (dict(abstain="never"), "abstain"), (dict(pool="closed"), "pool"), (dict(n_estimators=0), "n_estimators"), (dict(max_rules=3), "more than 3")])
+                                      (dict(abstain="never"), "abstain"), (dict(pool="closed"), "pool"), (dict(n_estimators=0), "n_estimators"), (dict(max_rules=3), "more than 3"),
+                                      (dict(n_estimators=2.5), "integer"), (dict(n_estimators="5"), "integer"), (dict(max_length=1.5), "integer"), (dict(node_budget=0), "node_budget"),
+                                      (dict(threshold_scale=np.nan), "finite"), (dict(threshold_scale="a"), "finite"), (dict(min_support=True), "count"), (dict(min_lift=np.nan), "exceed 1"),
+                                      (dict(min_support=179), "179 rows .* there are 178"), (dict(min_support=178), "above 1")])
 def test_bad_parameters_raise_a_sentence(kw, word):
     X, y = load_wine(return_X_y=True)
     with pytest.raises(ValueError, match=word): CompositionalBoostClassifier(**kw).fit(X, y)
@@ -68,6 +71,30 @@ def test_weights_matter_and_missing_values_fire_nothing():
     none = np.full((1, 30), np.nan)
     assert a.explain(none).num_rows == 0 and a.predict(none)[0] == 1          # nothing fires: the majority
     with pytest.raises(ValueError, match="negative"): a.fit(X, y, sample_weight=-w)
+
+def test_terms_are_measured_in_samples_whatever_they_weigh():
+    X, y = load_wine(return_X_y=True)
+    for w in (np.where(y == 2, 50., 1.), np.where(y == 2, 0., 1.)):
+        m = CompositionalBoostClassifier(n_estimators=15).fit(X, y, sample_weight=w); T = item_matrix(X, m.thresholds_)
+        for r, a, b in zip(m.terms_.to_pylist(), m.rule_pointers_[:-1], m.rule_pointers_[1:]):
+            fires, own = T[:, m.rule_items_[a:b]].all(1), y == r["label"]
+            want = [fires.sum(), own[fires].mean(), own[fires].mean()/own.mean(), (fires != own).mean()]
+            np.testing.assert_allclose([r[k] for k in ("support", "confidence", "lift", "error")], want, atol=1e-12)
+
+def test_a_search_stopped_by_its_budget_says_so():
+    X, y = load_breast_cancer(return_X_y=True)
+    done = lambda **kw: CompositionalBoostClassifier(n_estimators=4, **kw).fit(X, y).history_["complete"].to_pylist()
+    assert done() == done(pool="open", max_length=2) == done(pool="open", max_length=1) == [True]*4 and done(pool="open", node_budget=30) == [False]*4
+
+def test_the_rules_that_fired_are_the_score():
+    X, y = load_wine(return_X_y=True); m = CompositionalBoostClassifier(n_estimators=30).fit(X, y); votes = np.zeros((178, 3))
+    for r in m.explain(X).to_pylist(): votes[r["sample"], r["label"]] += r["weight"]
+    np.testing.assert_allclose(m.decision_function(X), (3*votes - votes.sum(1, keepdims=True))/2, atol=1e-6)
+
+def test_cutting_gives_the_same_rules_from_far_fewer_sets():
+    T, y, *_ = table1_setting("cancer"); full, cut = {}, {}
+    rules = [set(zip(map(tuple, t["items"].to_pylist()), t["label"].to_pylist())) for t in (mine_rules(T, y, .2, 2.4, prune=p, stats=s) for p, s in ((False, full), (True, cut)))]
+    assert rules[0] == rules[1] and len(rules[0]) > 2000 and cut["sets"]*100 < full["sets"] and 5*(cut["nodes"] + cut["cells"]) < full["nodes"] + full["cells"]
 
 def test_degenerate_data():
     with pytest.warns(UserWarning, match="no rules"): flat = CompositionalBoostClassifier().fit(np.ones((10, 3)), [0]*4 + [1]*6)
@@ -106,8 +133,9 @@ def test_reference_and_fast_boosting_agree():
     X, y = load_wine(return_X_y=True); T = item_matrix(X, item_thresholds(X)); t = mine_rules(T, y, .25, 1.6)
     fires = np.array([T[:, f].all(1) for f in t["items"].to_pylist()])
     for abstain in ("guess", "mistake", "ignore"):
-        _, alphas, _ = boost_rules(RulePool(t, T), T, y, 3, 30, abstain=abstain)
-        np.testing.assert_allclose(alphas, [a for _, a, _ in boost_rules_reference(fires, t["label"].to_numpy(), y, 3, 30, abstain)], atol=1e-9)
+        for replace in (False, True):
+            _, alphas, _ = boost_rules(RulePool(t, T, replace), T, y, 3, 30, abstain=abstain)
+            np.testing.assert_allclose(alphas, [a for _, a, _ in boost_rules_reference(fires, t["label"].to_numpy(), y, 3, 30, abstain, replace)], atol=1e-9)
 
 def test_encoder_in_a_pipeline():
     from sklearn.linear_model import LogisticRegression

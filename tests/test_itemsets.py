@@ -1,5 +1,5 @@
 "Closed itemsets and weighted search against other people's code, brute force and bad input."
-import itertools, os, subprocess, sys
+import fractions, itertools, os, signal, subprocess, sys, time
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -95,6 +95,55 @@ def test_forms_of_input():
 def test_bad_input_is_told_why(call, word):
     with pytest.raises(ValueError, match=word): call()
 
+@pytest.mark.parametrize("support, rows", [(0, 1), (1, 1), (3, 3), (np.int8(3), 3), (np.uint64(3), 3), (np.array(3), 3), (.25, 3), (np.float32(.25), 3), (np.array(.25), 3),
+                                           (fractions.Fraction(1, 4), 3), (1e-12, 1), (1., 12), (10**12, None)])
+def test_support_is_a_count_or_a_fraction(support, rows):
+    X = np.random.default_rng(8).random((12, 6)) < .6; X[:, 2] = True
+    want = {} if rows is None else {f: n for f, n in closed_reference(X, 1).items() if n >= rows}
+    assert as_dict(closed_itemsets(X, support)) == want
+
+@pytest.mark.parametrize("support", [True, np.True_, "2", None, [2], 2 + 0j, 0., 1.0000001, -.5, float("nan"), float("inf"), -1])
+def test_support_that_is_neither_is_told_why(support):
+    with pytest.raises(ValueError, match="min_support"): closed_itemsets(np.eye(4), support)
+
+def interrupted(work):
+    "Runs `work` in a process of its own, presses Ctrl-C once it is under way, and returns what the process said."
+    code = f"""
+import signal, numpy as np
+from boostlit.core.itemsets import best_itemsets, closed_itemsets, mine_itemsets
+signal.signal(signal.SIGINT, signal.default_int_handler)                     # a test run in the background ignores it
+rng = np.random.default_rng(0); X = rng.random((2000, 400)) < .5
+closed_itemsets(np.eye(3), 1); best_itemsets(np.eye(3), np.ones(3))            # compiled before the clock
+print("go", flush=True)
+{work}
+"""
+    p = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        assert p.stdout.readline() == "go\n", p.communicate()[1]
+        time.sleep(3); assert p.poll() is None; p.send_signal(signal.SIGINT)
+        return p.communicate(timeout=120)[1]
+    finally: p.kill(); p.wait()
+
+@pytest.mark.skipif(os.name != "posix", reason="needs signals")
+@pytest.mark.parametrize("work", ["best_itemsets(X, rng.normal(size=2000))", "closed_itemsets(X, 1, max_sets=10**12)", "mine_itemsets(~np.eye(60, dtype=bool), 1, callback=len)"])
+def test_a_search_without_end_can_be_cancelled(work):
+    assert interrupted(work).rstrip().endswith("KeyboardInterrupt")
+
+def test_streaming_keeps_memory_bounded():
+    code = """
+import re, itertools, numpy as np
+from boostlit.core.itemsets import iter_itemsets
+peak = lambda: int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1])/1024
+stream, size, sets = iter_itemsets(~np.eye(50, dtype=bool), 1), 0, 0
+for _ in range(8): next(stream)
+base = peak()
+for b in itertools.islice(stream, 60): size += b.nbytes; sets += b.num_rows
+print(sets, size/2**20, peak() - base)
+"""
+    if not os.path.exists("/proc/self/status"): pytest.skip("no /proc")
+    sets, written, more = map(float, subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split())
+    assert sets > 1e6 and more < .2*written, (sets, written, more)
+
 def test_streams_and_callbacks():
     B = both(load_dataset("wine").X)
     seen = []
@@ -163,9 +212,20 @@ def test_search_bad_input_and_budget():
     with pytest.raises(ValueError, match="finite"): best_itemsets(X, u*np.nan)
     found, nodes, done = best_itemsets(X, u, node_budget=50)
     assert not done and found
+    for L in (2.5, "2", -1):
+        with pytest.raises(ValueError, match="max_length"): best_itemsets(X, u, L)
     assert best_itemsets(np.zeros((5, 3)), np.ones(5), allow_empty=False)[0] == []
     assert best_itemsets(np.zeros((5, 0)), np.ones(5))[0] == [((), 1, 5.)]
 
+
+def test_slices_take_the_path_of_one_stretch(monkeypatch):
+    from boostlit.core import itemset_search
+    rng = np.random.default_rng(8); X = rng.random((300, 30)) < .5; u = rng.normal(size=300)
+    for kw in (dict(max_length=4), dict(max_length=4, k=5, kind="presence", min_support=3), dict(node_budget=3000)):
+        runs = []
+        for size in (1, 17, 1 << 40):
+            monkeypatch.setattr(itemset_search, "_SLICE", size); runs.append(best_itemsets(X, u, **kw))
+        assert runs[0] == runs[1] == runs[2]
 
 @pytest.mark.soak
 def test_soak_without_the_gather_instruction(tmp_path):

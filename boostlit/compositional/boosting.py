@@ -9,7 +9,7 @@ __all__ = ['rule_errors_reference', 'update_weights', 'boost_rules_reference', '
 
 # %% ../../nbs/compositional/04_boosting.ipynb #e4469fb1
 from collections.abc import Iterator
-import warnings
+import numbers, warnings
 import pyarrow
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,7 +17,8 @@ from numba import njit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import validate_data, check_is_fitted
 from ..core.bitsets import lowest_bit, item_bits, row_bits, covers
-from ..core.conventions import INTERRUPTS, BoostingClassifierMixin, encode_labels, normalise_weights, progress_bar, history_table, warn_interrupted
+from ..core.conventions import (INTERRUPTS, BoostingClassifierMixin, encode_labels, history_table, normalise_weights, progress_bar,
+                                       warn_interrupted)
 from ..core.itemset_search import best_itemsets, _support_count
 from .rules import mine_rules, infeasible
 from .transactions import item_thresholds, item_matrix, item_names
@@ -85,8 +86,9 @@ class RulePool:
         items = rules["items"].combine_chunks()
         self.pointers, self.items = np.asarray(items.offsets, dtype=np.int64), np.asarray(items.values, dtype=np.int64)
         self.labels = rules["label"].to_numpy().astype(np.int64)
-        self.bits, self.n = _rule_bits(item_bits(transactions)[0], self.pointers, self.items, transactions.shape[0]), len(transactions)
-        self.used, self.replace, self.sums, self.nodes = np.zeros(len(self.labels), bool), replace, np.empty(len(self.labels)), len(self.labels)
+        self.bits = _rule_bits(item_bits(transactions)[0], self.pointers, self.items, len(transactions))
+        self.used, self.replace, self.sums = np.zeros(len(self.labels), bool), replace, np.empty(len(self.labels))
+        self.nodes, self.complete = len(self.labels), True        # every round looks at all rules
 
     def best(self, U): # U: signed weights (classes, n); returns (items, class), sum over the cover
         "The unused rule with the largest sum."
@@ -113,17 +115,19 @@ class OpenPool:
                  min_support:int=1,             # smallest cover
                  max_length:int=None,           # largest rule
                  node_budget:int=None):         # limit on evaluated itemsets per class and round
-        self.min_support, self.max_length, self.node_budget, self.nodes = min_support, max_length, node_budget, 0
+        self.min_support, self.max_length, self.node_budget = min_support, max_length, node_budget
+        self.nodes, self.complete = 0, True                  # of the last round: itemsets evaluated, and whether all classes were searched to the end
         if max_length == 1: self.single = transactions & (transactions.sum(0) >= min_support)
         else: self.rows = row_bits(transactions)
 
     def best(self, U): # U: signed weights (classes, n); returns (items, class), sum over the cover
         "The best rule over all itemsets and classes."
         if self.max_length == 1: return self._best_item(U)
-        top, value, self.nodes = None, -np.inf, 0
+        top, value, self.nodes, self.complete = None, -np.inf, 0, True
         for k, u in enumerate(U):
-            found, nodes, _ = best_itemsets(self.rows, u, self.max_length, 1, max(value, 0.), self.node_budget, "presence", self.min_support, False)
-            self.nodes += nodes
+            found, nodes, done = best_itemsets(self.rows, u, self.max_length, threshold=max(value, 0.), node_budget=self.node_budget,
+                                               kind="presence", min_support=self.min_support, allow_empty=False)
+            self.nodes += nodes; self.complete &= done
             if found: top, value = (np.array(found[0][0], dtype=np.int64), k), found[0][2]
         return top, value
 
@@ -155,7 +159,8 @@ def boost_rules(source,              # `best(U) -> ((items, class), sum)`: a `Ru
     "SAMME on rules; stops when no rule beats guessing."
     w0 = normalise_weights(w, len(y)); w = w0.copy()
     ahead = 1e-9*np.bincount(y, w0, K)                                 # where no rule speaks, the more frequent class
-    code, votes, rules, alphas, rows = (y == np.arange(K)[:, None]) - 1/K, np.zeros((len(y), K)), [], [], []
+    code, votes, own = (y == np.arange(K)[:, None]) - 1/K, np.zeros((len(y), K)), np.arange(len(y))
+    rules, alphas, rows = [], [], []
     try:
         for t in progress_bar(range(n_rounds), desc="rules", show=show):
             rule, s = source.best(np.ascontiguousarray(w*code))
@@ -167,8 +172,9 @@ def boost_rules(source,              # `best(U) -> ((items, class), sum)`: a `Ru
             votes[fires, rule[1]] += alpha
             rules.append(rule); alphas.append(alpha)
             g = (K*votes - votes.sum(1, keepdims=True))/(K - 1)
-            rows.append(dict(round=t + 1, error=float(w0 @ ((votes + ahead).argmax(1) != y)), weighted_error=float(e), edge=float(1 - e*K/(K - 1)), alpha=float(alpha),
-                             loss=float(w0 @ np.exp(-g[np.arange(len(y)), y]*(K - 1)/K)), nodes=int(source.nodes)))
+            loss, wrong = w0 @ np.exp(-g[own, y]*(K - 1)/K), (votes + ahead).argmax(1) != y
+            rows.append(dict(round=t + 1, error=float(w0 @ wrong), weighted_error=float(e), edge=float(1 - e*K/(K - 1)), alpha=float(alpha),
+                             loss=float(loss), nodes=int(source.nodes), complete=bool(source.complete)))
     except INTERRUPTS as e: warn_interrupted(len(rows), e)
     return rules[:len(rows)], np.array(alphas[:len(rows)]), rows
 
@@ -182,9 +188,10 @@ def default_thresholds(priors)->tuple: # lambda_1, lambda_2
 def _resolve(min_support, min_lift, priors, n):
     auto1, auto2 = default_thresholds(priors)
     count = _support_count(auto1 if min_support is None else min_support, n)
+    if count > n: raise ValueError(f"no rule can exist: a support of {count} rows was asked for, and there are {n}")
     lift = auto2 if min_lift is None else float(min_lift)
     why = infeasible(count/n, lift, priors)
-    if why and min_lift is None and min_support is not None: lift = min(lift, .999*n/count); why = infeasible(count/n, lift, priors)
+    if why and min_lift is None and 1.001*count < n: lift = min(lift, .999*n/count); why = infeasible(count/n, lift, priors)   # ease what was not asked for
     if why: raise ValueError(f"no rule can exist: {why}")
     return count, lift
 
@@ -203,20 +210,20 @@ class CompositionalBoostClassifier(BoostingClassifierMixin, ClassifierMixin, Bas
                  max_rules:int=500_000,         # largest pool
                  node_budget:int=200_000,       # open pool: evaluated itemsets per class and round
                  verbose:bool=False):           # progress bar
-        self.min_support, self.min_lift, self.threshold_scale, self.items, self.n_estimators, self.pool = min_support, min_lift, threshold_scale, items, n_estimators, pool
-        self.max_length, self.abstain, self.replace, self.max_rules, self.node_budget, self.verbose = max_length, abstain, replace, max_rules, node_budget, verbose
+        self.min_support, self.min_lift, self.threshold_scale, self.items = min_support, min_lift, threshold_scale, items
+        self.n_estimators, self.pool, self.max_length, self.abstain = n_estimators, pool, max_length, abstain
+        self.replace, self.max_rules, self.node_budget, self.verbose = replace, max_rules, node_budget, verbose
 
     def fit(self, X:"ArrayLike", y:"ArrayLike", sample_weight:"ArrayLike|None"=None)->"CompositionalBoostClassifier":
         "Mines rules and boosts them; `sample_weight` enters the boosting, not the mining."
         X, y = validate_data(self, X, y, dtype=np.float64, ensure_all_finite="allow-nan")
-        self.classes_, codes = encode_labels(y)
-        w = normalise_weights(sample_weight, len(codes))
+        (self.classes_, codes), w = encode_labels(y), normalise_weights(sample_weight, len(y))
         _check_options(self, X)
         self.thresholds_ = item_thresholds(X, self.threshold_scale)
         T = informative_items(item_matrix(X, self.thresholds_, self.items))
         source, self.n_pool_ = _source(self, T, codes)
         rules, self.alphas_, rows = boost_rules(source, T, codes, len(self.classes_), self.n_estimators, w, self.abstain, self.verbose)
-        self.priors_, self.n_samples_, self.history_ = np.bincount(codes, w, len(self.classes_)), len(codes), history_table(rows)
+        self.history_, self.priors_ = history_table(rows), np.bincount(codes, w, len(self.classes_))
         _keep_rules(self, rules, T, codes)
         return self
 
@@ -258,7 +265,13 @@ def informative_items(T:np.ndarray,  # boolean (n, items)
 # %% ../../nbs/compositional/04_boosting.ipynb #bfa554f5
 def _check_options(est, X):
     if np.isinf(X).any(): raise ValueError("Input X contains infinity")
-    if est.n_estimators < 1: raise ValueError(f"n_estimators must be at least 1, got {est.n_estimators}")
+    for name in ("n_estimators", "max_length", "max_rules", "node_budget"):
+        v = getattr(est, name)
+        if v is None and name in ("max_length", "node_budget"): continue
+        whole = isinstance(v, numbers.Integral) and not isinstance(v, bool)
+        if not whole or v < 1: raise ValueError(f"{name} must be an integer of at least 1, got {v!r}")
+    tau = est.threshold_scale
+    if not (isinstance(tau, numbers.Real) and np.isfinite(tau)): raise ValueError(f"threshold_scale must be a finite number, got {tau!r}")
     if est.abstain not in _SILENCE: raise ValueError(f'abstain must be "guess", "mistake" or "ignore", got {est.abstain!r}')
     if est.pool not in ("mined", "open"): raise ValueError(f'pool must be "mined" or "open", got {est.pool!r}')
 
@@ -267,7 +280,8 @@ def _source(est, T, codes):
     n = len(codes)
     priors = np.bincount(codes)/n
     if est.pool == "open":
-        return OpenPool(T, _support_count(1 if est.min_support is None else est.min_support, n), est.max_length, est.node_budget), -1
+        least = _support_count(1 if est.min_support is None else est.min_support, n)
+        return OpenPool(T, least, est.max_length, est.node_budget), -1
     count, lift = _resolve(est.min_support, est.min_lift, priors, n)
     rules = mine_rules(T, codes, count, lift, est.max_length, max_rules=est.max_rules, progress=est.verbose)
     return RulePool(rules, T, est.replace), rules.num_rows
@@ -275,6 +289,7 @@ def _source(est, T, codes):
 def _keep_rules(est, rules, T, codes):
     "The chosen rules as arrays of the estimator; a word if there are none."
     covered = [(T[:, f].all(1), k) for f, k in rules]
+    est.n_samples_, est.class_count_ = len(codes), np.bincount(codes)
     est.rule_items_ = np.concatenate([r for r, _ in rules]) if rules else np.empty(0, np.int64)
     est.rule_pointers_ = np.r_[0, np.cumsum([len(r) for r, _ in rules])].astype(np.int64)
     est.rule_labels_ = np.array([k for _, k in rules], dtype=np.int64)
@@ -282,7 +297,8 @@ def _keep_rules(est, rules, T, codes):
     est.rule_hits_ = np.array([(c & (codes == k)).sum() for c, k in covered], dtype=np.int64)
     if not rules:
         why = "no itemset reaches the support and lift asked for" if est.n_pool_ == 0 else "no rule does better than guessing"
-        warnings.warn(f"{why}: the model has no rules and predicts the most frequent class; lower min_support or min_lift, or try other items or pool='open'", stacklevel=3)
+        warnings.warn(f"{why}: the model has no rules and predicts the most frequent class; "
+                      "lower min_support or min_lift, or try other items or pool='open'", stacklevel=3)
 
 def _fires(est, X):
     check_is_fitted(est)
@@ -307,10 +323,10 @@ def rule_terms(est, # fitted `CompositionalBoostClassifier`
     names = item_names(features, est.thresholds_, est.items)
     texts = [" and ".join(names[est.rule_items_[a:b]]) for a, b in zip(est.rule_pointers_[:-1], est.rule_pointers_[1:])]
     labels = est.classes_[est.rule_labels_]
-    prior = np.maximum(est.priors_[est.rule_labels_], 1e-300)
-    m = rule_measures(est.rule_support_, est.rule_hits_, prior, est.n_samples_) if len(labels) else dict.fromkeys(("confidence", "lift", "error", "bound"), np.empty(0))
-    return pa.table({"rule": [f"{t} → class {k}" for t, k in zip(texts, labels)], "label": labels, "weight": est.alphas_, "support": est.rule_support_,
-                     **{k: m[k] for k in ("confidence", "lift", "error")}})
+    share = est.class_count_[est.rule_labels_]/est.n_samples_                # of samples, as support is, whatever they weigh
+    m = rule_measures(est.rule_support_, est.rule_hits_, share, est.n_samples_)
+    return pa.table({"rule": [f"{t} → class {k}" for t, k in zip(texts, labels)], "label": labels, "weight": est.alphas_,
+                     "support": est.rule_support_, **{k: m[k] for k in ("confidence", "lift", "error")}})
 
 def explain_rules(est, X)->"pyarrow.Table": # sample, round, rule, label, weight
     "One row for each rule that fired, by sample."
@@ -326,6 +342,7 @@ def plot_rules(est,        # fitted `CompositionalBoostClassifier`
     "The rules of largest weight as bars, coloured by class."
     import matplotlib.pyplot as plt
     from boostlit.core.plots import PALETTE
+    check_is_fitted(est)
     order = np.argsort(-est.alphas_, kind="stable")[:top]
     if ax is None: _, ax = plt.subplots(figsize=(7, .3*len(order) + .7))
     terms = est.terms_

@@ -35,9 +35,11 @@ def infeasible(min_support:float, # lambda_1, a fraction
     if not 0 < min_support <= 1: return f"the support threshold must lie in (0, 1], got {min_support:.4g}"
     if not min_lift > 1: return f"the lift threshold must exceed 1, or rules may be no better than guessing; got {min_lift:.4g}"
     if min_support*min_lift > 1 + 1e-9:
-        return f"support {min_support:.4g} times lift {min_lift:.4g} is {min_support*min_lift:.4g}, above 1: a rule that covers this much cannot beat the class prior by this factor"
+        return (f"support {min_support:.4g} times lift {min_lift:.4g} is {min_support*min_lift:.4g}, above 1: "
+                "a rule that covers this much cannot beat the class prior by this factor")
     if (min_lift*priors > 1 + 1e-9).all():
-        return f"lift {min_lift:.4g} asks for a confidence above 1 in every class (the rarest has share {priors.min():.4g}, so at most {1/priors.min():.4g} is possible)"
+        return (f"lift {min_lift:.4g} asks for a confidence above 1 in every class "
+                f"(the rarest has share {priors.min():.4g}, so at most {1/priors.min():.4g} is possible)")
     return ""
 
 # %% ../../nbs/compositional/02_rules.ipynb #158a4868
@@ -86,10 +88,12 @@ def mine_rules(transactions:Any,      # 0/1 matrix, sparse matrix, Arrow list co
     classes, priors = _labels_and_priors(y)
     n, stats = len(y), {} if stats is None else stats
     count = _support_count(min_support, n)
+    if count > n: raise ValueError(f"no rule can exist: a support of {count} rows was asked for, and there are {n}")
     why = infeasible(count/n, min_lift, priors)
     if why: raise ValueError(f"no rule can exist: {why}")
     batches, total, stats["sets"] = [], 0, 0
-    for b in iter_itemsets(transactions, count, max_length=max_length, y=y, min_confidence=min_lift*priors if prune else None, progress=progress, stats=stats):
+    need = min_lift*priors if prune else None
+    for b in iter_itemsets(transactions, count, max_length=max_length, y=y, min_confidence=need, progress=progress, stats=stats):
         stats["sets"] += b.num_rows
         batches.append(_rules_of(b, classes, priors, n, min_lift)); total += batches[-1].num_rows
         if total > max_rules: raise ValueError(f"more than {max_rules:,} rules; raise min_support or min_lift, or set max_length")
@@ -121,8 +125,10 @@ def table1_column(name:str, # "cancer", "wine" or "numeral"
     rules = mine_rules(T, y, lam1, lam2, prune=False, stats=stats)
     e = rules["error"].to_numpy()
     a, b = float(f"{lam1:.2f}"), float(f"{1/(2*lam1):.2f}")
-    return {"lambda_1": round(lam1, 2), "lambda_2": round(lam2, 2), "frequent itemsets": stats["sets"], "compositional features": rules.num_rows,
-            "bound": _printed_bound(a, b), "max error": round(e.max(), 3), "min error": round(e.min(), 3), "mean error": round(e.mean(), 3)}
+    return {"lambda_1": round(lam1, 2), "lambda_2": round(lam2, 2),
+            "frequent itemsets": stats["sets"], "compositional features": rules.num_rows, "bound": _printed_bound(a, b),
+            "max error": round(e.max(), 3), "min error": round(e.min(), 3), "mean error": round(e.mean(), 3)}
 
-def _printed_bound(lam1, lam2): # 1/lambda_2 - (lambda_1 lambda_2) r_k, with the product 1/2 by choice and r_k = lambda_1, thresholds as printed
+def _printed_bound(lam1, lam2):
+    "1/lambda_2 - (lambda_1 lambda_2) r_k, with the product 1/2 by choice and r_k = lambda_1, thresholds as printed."
     return round(1/lam2 - .5*lam1, 3)

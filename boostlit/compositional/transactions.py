@@ -71,8 +71,8 @@ class TransactionEncoder(TransformerMixin, BaseEstimator):
     def get_feature_names_out(self, input_features=None):
         "Names of the items."
         check_is_fitted(self)
-        names = input_features if input_features is not None else getattr(self, "feature_names_in_", [f"x{i}" for i in range(self.n_features_in_)])
-        return item_names(names, self.thresholds_, self.items).astype(object)
+        if input_features is None: input_features = getattr(self, "feature_names_in_", [f"x{i}" for i in range(self.n_features_in_)])
+        return item_names(input_features, self.thresholds_, self.items).astype(object)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

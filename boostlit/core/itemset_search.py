@@ -6,7 +6,8 @@
 __all__ = ['pattern_gain', 'best_itemset_reference', 'best_itemsets', 'ItemsetOracle', 'itemset_outputs', 'count_patterns']
 
 # %% ../../nbs/core/09_itemset_search.ipynb #0e846105
-import itertools
+import itertools, numbers
+from collections import namedtuple
 import numpy as np
 from numba import njit
 from .bitsets import popcount, lowest_bit, row_bits, item_bits, cover
@@ -119,63 +120,85 @@ def _mark(alive, i, j):
     alive[i, j >> 6] |= np.uint64(1) << np.uint64(j & 63)
     alive[j, i >> 6] |= np.uint64(1) << np.uint64(i & 63)
 
+# %% ../../nbs/core/09_itemset_search.ipynb #7c1f0a52
+_Walk = namedtuple("_Walk", "members child hopes path marks allowed alive")   # hopes: bound, p and q of every child
+_START, _STOP, _CHILDREN, _AT, _PLACE = range(5)   # lines of marks; the last holds level, whether it is fresh, patterns evaluated
+
+@njit(cache=True, nogil=True)
+def _new_walk(n, RW, u, d, max_length, dive):
+    "Arrays of a search that stands at the root, with all items allowed."
+    levels = max_length + 1
+    members = np.empty(n*levels + 1, np.int32)
+    members[:n] = np.arange(n)
+    hopes = np.zeros((3, levels, d + 1))
+    hopes[1, 0, -1], hopes[2, 0, -1] = np.maximum(u, 0).sum(), np.maximum(-u, 0).sum()
+    marks = np.zeros((5, max(levels, 3)), np.int64)
+    marks[_STOP] = n; marks[_PLACE, 1] = 1
+    allowed = np.zeros((levels, RW), np.uint64)
+    for j in range(d): allowed[0, j >> 6] |= np.uint64(1) << np.uint64(j & 63)
+    alive = np.full((d, RW), ~np.uint64(0) if dive else np.uint64(0), np.uint64)
+    return _Walk(members, np.empty((levels, d), np.int32), hopes, np.zeros(levels, np.int32), marks, allowed, alive)
+
 # %% ../../nbs/core/09_itemset_search.ipynb #5fce8fae
 @njit(cache=True, nogil=True)
-def _descend(rows, level, p, child, bound, n_child, floor, members, start, stop, allowed, alive, leaves, parts, S, signed):
+def _descend(rows, level, p, floor, leaves, S, signed, walk):
     "Prepares the child at position p: its rows and the items still allowed. False if nothing is left to add."
-    j, some, P, Q = child[level, p], False, parts[0], parts[1]
-    allowed[level+1] = 0
-    for a in range(p + 1, n_child[level]):
-        i = child[level, a]; bit = np.uint64(1) << np.uint64(i & 63)
-        if bound[level, a] <= floor or (level > 0 and not alive[j, i >> 6] & bit): continue
+    bound, P, Q = walk.hopes[0], walk.hopes[1], walk.hopes[2]
+    j, some, below = walk.child[level, p], False, walk.allowed[level+1]
+    below[:] = 0
+    for a in range(p + 1, walk.marks[_CHILDREN, level]):
+        i = walk.child[level, a]; bit = np.uint64(1) << np.uint64(i & 63)
+        if bound[level, a] <= floor or (level > 0 and not walk.alive[j, i >> 6] & bit): continue
         if leaves and _leaf_bound(P[level, p], Q[level, p], P[level, a], Q[level, a], P[level, -1], Q[level, -1], S, signed) <= floor: continue
         some = True
-        allowed[level+1, i >> 6] |= bit
+        below[i >> 6] |= bit
     if not some: return False
     P[level+1, -1], Q[level+1, -1] = P[level, p], Q[level, p]
-    b, w, bit = stop[level], j >> 6, np.uint64(1) << np.uint64(j & 63)
-    start[level+1] = b
-    for a in range(start[level], stop[level]):
+    members, b, w, bit = walk.members, walk.marks[_STOP, level], j >> 6, np.uint64(1) << np.uint64(j & 63)
+    walk.marks[_START, level+1] = b
+    for a in range(walk.marks[_START, level], walk.marks[_STOP, level]):
         members[b] = members[a]
         if rows[members[a], w] & bit: b += 1
-    stop[level+1] = b
+    walk.marks[_STOP, level+1] = b
     return True
 
 # %% ../../nbs/core/09_itemset_search.ipynb #15127968
 @njit(cache=True, nogil=True)
-def _search(rows, u, key, d, max_length, min_support, signed, threshold, budget, dive, found, top):
-    "Depth-first branch and bound; returns patterns kept, patterns evaluated, and whether the search was completed."
-    n, RW = rows.shape
-    S, nodes, level, fresh = u.sum(), 0, 0, True
-    members = np.empty(n*(max_length + 1) + 1, np.int32); members[:n] = np.arange(n)
-    start, stop = np.zeros(max_length + 1, np.int64), np.full(max_length + 1, n)
-    child, bound = np.empty((max_length + 1, d), np.int32), np.empty((max_length + 1, d))
-    parts = np.zeros((2, max_length + 1, d + 1)); parts[0, 0, -1] = np.maximum(u, 0).sum(); parts[1, 0, -1] = np.maximum(-u, 0).sum()
-    n_child, at, path = np.zeros(max_length + 1, np.int64), np.zeros(max_length + 1, np.int64), np.zeros(max_length + 1, np.int32)
-    allowed = np.zeros((max_length + 1, RW), np.uint64)
-    alive = np.full((d, RW), ~np.uint64(0) if dive else np.uint64(0), np.uint64)
-    for j in range(d): allowed[0, j >> 6] |= np.uint64(1) << np.uint64(j & 63)
+def _visit(rows, u, key, S, level, min_support, signed, threshold, dive, found, top, sums, walk):
+    "Evaluates the children of the node at `level` and sorts those worth a descent; returns patterns kept and patterns evaluated."
+    a, b = walk.marks[_START, level], walk.marks[_STOP, level]
+    _deliver(rows, u, key, walk.members[a:b], walk.allowed[level], *sums)
+    found, nodes, c, hopes = _judge(level, walk.allowed[level], b - a, S, signed, min_support, threshold, found, walk.path, sums, top)
+    order = np.argsort(-hopes[0] if dive else hopes[0])
+    walk.child[level, :len(c)] = c[order]
+    for x in range(len(c)):
+        for k in range(3): walk.hopes[k, level, x] = hopes[k, order[x]]
+    walk.marks[_AT, level], walk.marks[_CHILDREN, level] = 0, len(c)
+    if level == 1 and not dive:
+        for j in c: _mark(walk.alive, walk.path[0], j)
+    return found, nodes
+
+@njit(cache=True, nogil=True)
+def _search(rows, u, key, max_length, min_support, signed, threshold, budget, dive, found, top, walk):
+    "Depth-first branch and bound up to `budget` patterns; returns patterns kept, and whether the search was completed."
+    S, d, place, at = u.sum(), walk.child.shape[1], walk.marks[_PLACE], walk.marks[_AT]
     sums = (np.empty(d), np.empty(d), np.empty(d, np.int64), np.empty(d, np.uint64))
+    level, fresh, nodes = place[0], place[1], place[2]
     while level >= 0:
         if fresh:
-            _deliver(rows, u, key, members[start[level]:stop[level]], allowed[level], *sums)
-            found, new, c, b = _judge(level, allowed[level], stop[level] - start[level], S, signed, min_support, threshold, found, path, sums, top)
-            nodes += new; at[level] = 0; n_child[level] = len(c)
-            order = np.argsort(-b[0] if dive else b[0])
-            child[level, :len(c)] = c[order]
-            for a in range(len(c)): bound[level, a], parts[0, level, a], parts[1, level, a] = b[0, order[a]], b[1, order[a]], b[2, order[a]]
-            if level == 1 and not dive:
-                for j in c: _mark(alive, path[0], j)
-            if nodes >= budget: return found, nodes, False
-            fresh = False
-        if level + 1 >= max_length or at[level] >= n_child[level]: level -= 1; continue
-        p = at[level] if dive else n_child[level] - 1 - at[level]; at[level] += 1
+            found, new = _visit(rows, u, key, S, level, min_support, signed, threshold, dive, found, top, sums, walk)
+            nodes += new; fresh = 0
+            if nodes >= budget: break
+        last = walk.marks[_CHILDREN, level] - 1
+        if level + 1 >= max_length or at[level] > last: level -= 1; continue
+        p = at[level] if dive else last - at[level]
+        at[level] += 1
         floor = threshold if found < len(top[3]) else max(threshold, top[3][-1])
-        if bound[level, p] <= floor: continue
-        path[level] = child[level, p]
-        if _descend(rows, level, p, child, bound, n_child, floor, members, start, stop, allowed, alive, level + 2 == max_length, parts, S, signed):
-            level += 1; fresh = True
-    return found, nodes, True
+        if walk.hopes[0, level, p] <= floor: continue
+        walk.path[level] = walk.child[level, p]
+        if _descend(rows, level, p, floor, level + 2 == max_length, S, signed, walk): level += 1; fresh = 1
+    place[0], place[1], place[2] = level, fresh, nodes
+    return found, level < 0
 
 # %% ../../nbs/core/09_itemset_search.ipynb #a2c8487a
 def _prepare(rows, u, kind, max_length, min_support, k, d):
@@ -183,21 +206,44 @@ def _prepare(rows, u, kind, max_length, min_support, k, d):
     if u.shape != (len(rows),): raise ValueError(f"expected {len(rows)} weights, one a transaction, got shape {u.shape}")
     if not np.isfinite(u).all(): raise ValueError("weights must be finite")
     if kind not in ("signed", "presence"): raise ValueError(f'kind must be "signed" or "presence", got {kind!r}')
-    if max_length is not None and max_length < 1: raise ValueError(f"max_length must be at least 1, got {max_length}")
-    if k < 1: raise ValueError(f"k must be at least 1, got {k}")
+    whole = lambda v: isinstance(v, numbers.Integral) and v >= 1
+    if max_length is not None and not whole(max_length): raise ValueError(f"max_length must be an integer of at least 1, got {max_length!r}")
+    if not whole(k): raise ValueError(f"k must be an integer of at least 1, got {k!r}")
     longest = int(np.bitwise_count(rows).sum(1).max()) if rows.size else 0
     longest = max(1, min(longest, max_length or longest))
     top = (np.empty((k, longest), np.int32), np.zeros(k, np.int64), np.zeros(k, np.int64), np.zeros(k), np.zeros(k, np.uint64))
     return u, longest, top
 
 def _support_count(min_support, n):
-    if isinstance(min_support, (float, np.floating)):
-        if not 0 < min_support <= 1: raise ValueError(f"min_support as a fraction must lie in (0, 1], got {min_support}")
-        return max(1, int(np.ceil(min_support*n - 1e-9)))
-    if min_support < 0: raise ValueError(f"min_support must not be negative, got {min_support}")
-    return max(1, int(min_support))
+    "Smallest number of rows: a count as it is, a fraction of `n` rounded up; never less than one."
+    s = min_support.item() if isinstance(min_support, np.ndarray) and min_support.ndim == 0 else min_support
+    if isinstance(s, (bool, np.bool_)) or not isinstance(s, numbers.Real):
+        raise ValueError(f"min_support must be a count (an integer) or a fraction (a float), got {min_support!r}")
+    if isinstance(s, numbers.Integral):
+        if s < 0: raise ValueError(f"min_support must not be negative, got {min_support}")
+        return max(1, int(s))
+    if not 0 < s <= 1: raise ValueError(f"min_support as a fraction must lie in (0, 1], got {min_support}")
+    return max(1, int(np.ceil(float(s)*n - 1e-9)))
 
 # %% ../../nbs/core/09_itemset_search.ipynb #cbb795b1
+_SLICE = 1 << 16          # patterns between two returns to Python, where Ctrl-C is heard
+
+@njit(cache=True, nogil=True)
+def _at_once(rows, u, key, d, longest, min_support, signed, threshold, budget, dive, found, top):
+    "One search from the root; returns patterns kept, patterns evaluated, and whether it was completed."
+    walk = _new_walk(rows.shape[0], rows.shape[1], u, d, longest, dive)
+    found, done = _search(rows, u, key, longest, min_support, signed, threshold, budget, dive, found, top, walk)
+    return found, walk.marks[_PLACE, 2], done
+
+def _in_slices(rows, u, key, d, longest, min_support, signed, threshold, budget, dive, found, top):
+    "The same with a pause after every slice, for searches that may be long."
+    walk, nodes = _new_walk(*rows.shape, u, d, longest, dive), 0
+    while True:
+        found, done = _search(rows, u, key, longest, min_support, signed, threshold, min(budget, nodes + _SLICE), dive, found, top, walk)
+        nodes = int(walk.marks[_PLACE, 2])
+        if done or nodes >= budget: return found, nodes, done
+
+# %% ../../nbs/core/09_itemset_search.ipynb #5be90d13
 def _run(rows, u, d, longest, top, min_support, signed, threshold, budget, allow_empty):
     key = np.random.default_rng(0).integers(1, 2**63, len(u), dtype=np.int64).astype(np.uint64)
     found = nodes = 0
@@ -207,9 +253,10 @@ def _run(rows, u, d, longest, top, min_support, signed, threshold, budget, allow
         if g > threshold: found = _keep(0, g, o, np.zeros(1, np.int32), 0, -1, np.bitwise_xor.reduce(key) if len(key) else np.uint64(0), *top)
     if d == 0 or len(u) == 0: return found, nodes, True
     args = (rows, u, key, d, longest, min_support, signed, threshold)
-    found, a, done = _search(*args, min(budget - nodes, 4*d), True, found, top)
+    found, a, done = _at_once(*args, min(budget - nodes, 4*d), True, found, top)
     if not done and nodes + a < budget:
-        found, b, done = _search(*args, budget - nodes - a, False, found, top)
+        search = _at_once if min(budget, d**longest) <= _SLICE else _in_slices
+        found, b, done = search(*args, budget - nodes - a, False, found, top)
         a += b
     return found, nodes + a, done
 
@@ -225,7 +272,8 @@ def best_itemsets(transactions,          # anything `read_transactions` takes, o
                   allow_empty:bool=True, # whether the empty pattern takes part
                  )->tuple:               # list of (items, omega, gain) by falling gain; patterns evaluated; whether the search was completed
     "The `k` patterns of largest gain above `threshold`, one for each distinct cover, by branch and bound."
-    rows, n, d = transactions if isinstance(transactions, tuple) and len(transactions) == 3 and isinstance(transactions[0], np.ndarray) else row_bits(transactions)
+    packed = isinstance(transactions, tuple) and len(transactions) == 3 and isinstance(transactions[0], np.ndarray)
+    rows, n, d = transactions if packed else row_bits(transactions)
     u, longest, top = _prepare(rows, u, kind, max_length, min_support, k, d)
     support, signed, budget = _support_count(min_support, n), kind == "signed", int(node_budget or 2**62)
     live, constant = u != 0, abs(u.sum()) if signed else 0.
