@@ -240,3 +240,24 @@ print(t.num_rows)
 """
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, "NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": "-bmi2", "NUMBA_CACHE_DIR": str(tmp_path)})
     assert run.returncode == 0 and int(run.stdout) > 500, run.stderr
+
+
+@pytest.mark.parametrize("bad, word", [(dict(max_length=2.5), "integer"), (dict(max_length=0), "at least 1")])
+def test_max_length_is_a_count(bad, word):
+    with pytest.raises(ValueError, match=word): closed_itemsets(np.eye(4, dtype=bool), 1, **bad)
+
+
+def test_max_length_may_be_huge():
+    X = np.random.default_rng(0).random((40, 7)) < .5
+    assert closed_itemsets(X, 2, max_length=10**30).equals(closed_itemsets(X, 2))
+
+
+def test_item_numbers_that_need_absurd_memory_are_refused_at_once():
+    for item in (2**31 - 2, 2**31, 2**40):
+        with pytest.raises(ValueError, match="renumber"): closed_itemsets([[0, item], [item]], 1)
+
+
+def test_negative_entries_of_a_sparse_matrix_are_refused():
+    import scipy.sparse as sp
+    with pytest.raises(ValueError, match="negative"): closed_itemsets(sp.csr_matrix(np.array([[1, -1], [0, 1]])), 1)
+    counts = sp.csr_matrix(np.array([[3, 0], [1, 2]])); assert closed_itemsets(counts, 1).equals(closed_itemsets(counts > 0, 1))

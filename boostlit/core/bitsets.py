@@ -83,7 +83,7 @@ def _list_rows(pointers, items, n_items):
     d = int(items.max()) + 1 if items.size else 0
     if n_items is None: n_items = d
     if d > n_items: raise ValueError(f"item {d-1} does not fit a vocabulary of {n_items} items")
-    if n_items*(-(-(len(pointers) - 1)//64))*8 > 2**36: raise ValueError(f"{n_items} items by {len(pointers)-1} rows need more than 64 GB of bits; renumber the items from 0 without gaps")
+    if n_items*(-(-(len(pointers) - 1)//64))*8 > 2**33: raise ValueError(f"{n_items} items by {len(pointers)-1} rows need more than 8 GB of bits; renumber the items from 0 without gaps")
     return pointers.astype(np.int64), items.astype(np.int64), int(n_items)
 
 # %% ../../nbs/core/11_bitsets.ipynb #b01b8152
@@ -111,6 +111,7 @@ def read_transactions(transactions, # 0/1 matrix, sparse matrix, Arrow list colu
     if hasattr(t, "tocsr"):
         m = t.tocsr().copy(); m.sum_duplicates(); m.eliminate_zeros()
         if not np.isfinite(m.data.astype(float)).all(): raise ValueError("the sparse matrix holds NaN or inf")
+        if (m.data < 0).any(): raise ValueError("the sparse matrix holds negative entries, which are neither presence nor a count")
         return _list_rows(m.indptr, m.indices, m.shape[1] if n_items is None else n_items)
     if isinstance(t, (list, tuple)) and not all(np.isscalar(r) for r in t):
         rows = [np.unique(np.asarray(list(r))) if len(r) else np.empty(0, np.int64) for r in t]

@@ -7,8 +7,8 @@ __all__ = ['apriori', 'fp_growth', 'closed_reference', 'iter_itemsets', 'mine_it
            'maximal_itemsets']
 
 # %% ../../nbs/core/03_itemsets.ipynb #d0e34933
+import itertools, numbers, time, warnings
 import pyarrow
-import itertools
 from collections import namedtuple
 from typing import Any
 import numpy as np
@@ -545,8 +545,10 @@ _TARGETS = {"frequent": 0, "closed": 1, "maximal": 2}
 def _arguments(transactions, min_support, target, max_length, y):
     "Checked arguments: item bits, sizes, the support as a count, class codes."
     if target not in _TARGETS: raise ValueError(f'target must be "closed", "frequent" or "maximal", got {target!r}')
-    if max_length is not None and max_length < 1: raise ValueError(f"max_length must be at least 1, got {max_length}")
+    if max_length is not None and not (isinstance(max_length, numbers.Integral) and max_length >= 1):
+        raise ValueError(f"max_length must be an integer of at least 1, got {max_length!r}")
     bits, n, d = item_bits(transactions)
+    if d > 2**31 - 1: raise ValueError(f"items up to {d - 1} do not fit the 32-bit numbers of the output; renumber them from 0 without gaps")
     codes, K = None, 0
     if y is not None:
         y = np.asarray(y)
@@ -554,6 +556,17 @@ def _arguments(transactions, min_support, target, max_length, y):
         classes, codes = np.unique(y, return_inverse=True)
         K = len(classes)
     return bits, n, d, _support_count(min_support, n), codes, K
+
+# %% ../../nbs/core/03_itemsets.ipynb #1e613d25
+class _Hint:
+    "One warning when a search without a progress bar takes longer than half a minute."
+    def __init__(self, silent, seconds=30.): self.until, self.seconds, self.silent = None, seconds, silent
+    def after(self, total):
+        now = time.monotonic()
+        if self.until is None: self.until = now + self.seconds                    # from the first stretch on: compiling does not count
+        if self.silent or now < self.until: return
+        self.silent = True
+        warnings.warn(f"mining goes on after {self.seconds:g} seconds, with {total:,} itemsets so far: stop it with Ctrl-C, raise min_support, set max_length, or watch it with progress=True", RuntimeWarning, stacklevel=4)
 
 # %% ../../nbs/core/03_itemsets.ipynb #86e57f50
 def iter_itemsets(transactions,         # 0/1 matrix, sparse matrix, Arrow list column or list of item lists
@@ -572,14 +585,16 @@ def iter_itemsets(transactions,         # 0/1 matrix, sparse matrix, Arrow list 
     need = np.ascontiguousarray(min_confidence if min_confidence is not None else [], dtype=np.float64)
     if len(need) not in (0, K): raise ValueError(f"min_confidence needs one number for each of the {K} classes")
     S, full, longest = _layout(bits, n, support, _TARGETS[target], codes, K)
-    state, size, wide, bar = np.array([0 if n >= support and n else -1, 0, 0]), 1 << 13, 1 << _WIDE, progress_bar(total=None, desc="itemsets", show=progress)
+    total, state, size, wide = 0, np.array([0 if n >= support and n else -1, 0, 0]), 1 << 13, 1 << _WIDE
+    steps = max(1 << 12, (1 << 26)//(bits.shape[1] + 16))     # until the next return to Python: as long with short covers as with long ones
+    bar, hint = progress_bar(total=None, desc="itemsets", show=progress), _Hint(progress)
     if len(full) and n >= support: yield _root(full, n, codes, K, need, S.F, _TARGETS[target], max_length)
     while state[0] >= 0:
         items = np.empty(size*8 + longest*(wide if S.P.shape[1] <= _WORDS else 1), np.int32)
         offsets, supports, counts = np.zeros(size + wide + 1, np.int32), np.empty(size + wide, np.int64), np.empty((size + wide + 1, K), np.int64)
-        ns, ni = _mine(S, state, support, max_length or 0, _TARGETS[target], K, need, longest, items, offsets, supports, counts, 1 << 22)
+        ns, ni = _mine(S, state, support, min(max_length or 0, longest + 1), _TARGETS[target], K, need, longest, items, offsets, supports, counts, steps)
         if stats is not None: stats.update(nodes=int(state[1]), cells=int(state[2]))
-        bar.update(ns)
+        bar.update(ns); total += ns; hint.after(total)
         if ns: yield _batch(items, offsets, supports, counts, ns, ni, K)
         size = min(chunk, size*2)
     bar.close()
