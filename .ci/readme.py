@@ -24,6 +24,9 @@ def readme():
         source = "".join(cell["source"])
         if re.search(r"^#\|\s*(hide|default_exp)", source, re.M): continue
         if cell["cell_type"] == "markdown": parts.append(re.sub(r"\[([^\]]+)\]\(([^)\s:]+\.ipynb[^)]*)\)", page_url, source))
+        elif "#| code-fold" in source:    # the site shows the picture and folds its code; so does the README
+            label, caption = (re.search(rf"#\| {key}: \"?(.+?)\"?$", source, re.M)[1] for key in ("label", "fig-cap"))
+            parts.append(f"![{caption}]({site()}/index_files/figure-html/{label}-output-1.png)\n\n*{caption}*")
         else:
             code = "\n".join(l for l in source.split("\n") if not l.startswith("#|"))
             parts.append(f"```python\n{code}\n```")

@@ -16,7 +16,8 @@ from .core.models import write_whole
 
 # %% ../nbs/results/00_command.ipynb #d05df560
 PAPERS = {0: ("compositional", "Compositional features", "Yuan, Luo, Wu"), 1: ("quadratic", "Quadratic boosting", "Pham, Smeulders"),
-          2: ("pairwise", "Pairwise gentle AdaBoost", "Xie, Yu, Zhu, Xue"), 3: ("bilinear", "Boosted sparse bilinear model", "Zhang et al."),
+          2: ("pairwise", "Pairwise gentle AdaBoost", "Xie, Yu, Zhu, Xue"),
+          3: ("bilinear", "Boosted sparse bilinear model", "Zhang et al."),
           4: ("lpboost", "Weighted substructure mining", "Nowozin et al.")}
 
 # %% ../nbs/results/00_command.ipynb #b61e0088
@@ -28,7 +29,8 @@ def experiment_modules()->list: # dotted names
         folder = files("boostlit").joinpath(room)
         if not folder.is_dir(): continue
         for f in sorted(folder.iterdir(), key=lambda f: f.name):
-            if f.name.endswith(".py") and "\n@reproduction(" in f.read_text(encoding="utf-8"): found.append(f"boostlit.{room}.{f.name[:-3]}")
+            if f.name.endswith(".py") and "\n@reproduction(" in f.read_text(encoding="utf-8"):
+                found.append(f"boostlit.{room}.{f.name[:-3]}")
     return found
 
 # %% ../nbs/results/00_command.ipynb #c963d264
@@ -58,9 +60,13 @@ def select(reproductions, # `Reproduction`s
         if colon: both.add((k, _squeeze(tail)))
         elif k is not None: papers.add(k)
         else: items.add(_squeeze(w))
-    fits = lambda r: ((r.paper, _squeeze(r.item)) in both) or ((papers or items) and (not papers or r.paper in papers) and (not items or _squeeze(r.item) in items))
+    fits = lambda r: ((r.paper, _squeeze(r.item)) in both) or ((papers or items)
+                                                               and (not papers or r.paper in papers)
+                                                               and (not items or _squeeze(r.item) in items))
     picked = [r for r in reproductions if not wanted or fits(r)]
-    if not picked: raise ValueError(f"nothing to reproduce is called {' '.join(map(str, wanted))!r}; known: " + ", ".join(dict.fromkeys(f"{r.paper}:{r.item}" for r in reproductions)))
+    if not picked:
+        raise ValueError(f"nothing to reproduce is called {' '.join(map(str, wanted))!r}; known: "
+                         + ", ".join(dict.fromkeys(f"{r.paper}:{r.item}" for r in reproductions)))
     return picked
 
 # %% ../nbs/results/00_command.ipynb #ca67c4a3
@@ -73,7 +79,9 @@ def why_not(r,    # a `Reproduction`
     lost = [n for n in r.needs if not have_dataset(n)]
     fetchable = [n for n in lost if "fetch" in dataset_info(n)]
     if r.full and not (full or asked): return "long; run with --full"
-    if lost and not (full and fetchable == lost): return f"needs {', '.join(lost)}" + ("; --full may download" if fetchable == lost else "; set BOOSTLIT_DATA")
+    if lost and not (full and fetchable == lost):
+        return f"needs {', '.join(lost)}" + ("; --full may download" if fetchable == lost
+                                             else "; set BOOSTLIT_DATA")
     return ""
 
 # %% ../nbs/results/00_command.ipynb #2f507bfa
@@ -90,8 +98,10 @@ def run_item(r,             # a `Reproduction`
         if doc["version"] == __version__: return doc["rows"]
     except (OSError, ValueError, KeyError): pass
     start = time.perf_counter()
-    rows = [{"item": r.item, **_plain(dict(row)), "paper": r.paper} for row in r.run(n_jobs=n_jobs, out=Path(out)/"units"/r.name, progress=progress)]
-    doc = {"version": __version__, "paper": r.paper, "item": r.item, "title": r.title, "seconds": round(time.perf_counter()-start, 1), "rows": rows}
+    rows = [{"item": r.item, **_plain(dict(row)), "paper": r.paper}
+            for row in r.run(n_jobs=n_jobs, out=Path(out)/"units"/r.name, progress=progress)]
+    doc = {"version": __version__, "paper": r.paper, "item": r.item, "title": r.title,
+           "seconds": round(time.perf_counter()-start, 1), "rows": rows}
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, lambda f: Path(f).write_bytes(json.dumps(doc, indent=1).encode()))
     return rows
@@ -136,7 +146,8 @@ def fresh_ledger(rows, # rows made now
                 )->pa.Table: # the ledger, with a column `fresh`
     "The whole ledger: rows made now in place of the stored ones."
     merged = {_key(r): r for r in stored_results().to_pylist()}
-    for r in rows: merged[_key(r)] = {**{f: v for f, v in merged.get(_key(r), {}).items() if f in ("link", "comment")}, **r}
+    for r in rows:
+        merged[_key(r)] = {**{f: v for f, v in merged.get(_key(r), {}).items() if f in ("link", "comment")}, **r}
     table, new = ledger(results=list(merged.values())), {_key(r) for r in rows}
     return table.append_column("fresh", pa.array([_key(r) in new for r in table.to_pylist()], pa.bool_()))
 
@@ -153,8 +164,10 @@ def ledger_text(table, # from `fresh_ledger`
     from collections import Counter
     new = [r for r in table.to_pylist() if r["fresh"]]
     if new:
-        cells = [["", "data", "method", "quantity", "paper", "ours", "verdict"]] + [[f"{r['paper']}:{r['item']}", r["dataset"], r["method"], r["quantity"],
-                  _show(r["paper_value"], r["paper_spread"], r["printed"]), _show(r["our_value"], r["our_spread"]), r["verdict"]] for r in new]
+        cells = [["", "data", "method", "quantity", "paper", "ours",
+                  "verdict"]] + [[f"{r['paper']}:{r['item']}", r["dataset"], r["method"], r["quantity"],
+                  _show(r["paper_value"], r["paper_spread"], r["printed"]),
+                _show(r["our_value"], r["our_spread"]), r["verdict"]] for r in new]
         width = [min(28, max(len(c[j]) for c in cells)) for j in range(7)]
         for c in cells: yield "  ".join(t[:w].ljust(w) for t, w in zip(c, width)).rstrip()
     for k in sorted(set(table["paper"].to_pylist())):
@@ -191,7 +204,8 @@ def ledger_rows_html(rows, # rows of the ledger
     notes = {text: k for k, text in enumerate(dict.fromkeys(r["comment"] for r in rows if r["comment"]), 1)}
     body = "".join(f"<tr{' class=fresh' if r.get('fresh') else ''}><td>{e(r['item'])}</td><td>{e(r['dataset'])}</td><td>{e(r['method'])}</td><td>{e(r['quantity'])}{' ('+e(r['unit'])+')' if r['unit'] else ''}</td>"
                    f"<td class=n{n(r['paper_value'])}>{_show(r['paper_value'], r['paper_spread'], e(r['printed']))}</td><td class=n{n(r['our_value'])}>{_show(r['our_value'], r['our_spread'])}</td><td>{e(r['seeds'])}</td>"
-                   f"<td class='{r['verdict'].split()[0]}'>" + (f"<a href='{e(page_link(r['link'], base))}'>{r['verdict']}</a>" if r["link"] else r["verdict"]) + f"</td><td title='{e(r['comment'])}'>{notes.get(r['comment'], '')}</td></tr>" for r in rows)
+                   f"<td class='{r['verdict'].split()[0]}'>"
+                   + (f"<a href='{e(page_link(r['link'], base))}'>{r['verdict']}</a>" if r["link"] else r["verdict"]) + f"</td><td title='{e(r['comment'])}'>{notes.get(r['comment'], '')}</td></tr>" for r in rows)
     head = "".join(f"<th>{h}</th>" for h in ("item", "data set", "method", "quantity", "paper", "ours", "seeds", "verdict", "note"))
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>" + (f"<small><ol>{''.join(f'<li>{e(text)}</li>' for text in notes)}</ol></small>" if notes else "")
 
@@ -204,7 +218,9 @@ def ledger_html(rows,      # rows of the ledger, of one paper
     folded = {"ours only": "of ours that the paper does not print"}
     if len(by("not run")) > 20: folded = {"not run": "of the paper that were not run", **folded}
     return ledger_rows_html([r for r in rows if r["verdict"] not in folded], base) + "".join(
-        f"<details><summary>{len(by(v))} numbers {what}</summary>{ledger_rows_html(by(v), base)}</details>" for v, what in folded.items() if by(v))
+        f"<details><summary>{len(by(v))} numbers "
+        f"{what}</summary>{ledger_rows_html(by(v), base)}</details>" for v, what in folded.items()
+            if by(v))
 
 # %% ../nbs/results/00_command.ipynb #6c8e8b25
 def item_figure(rows, # ledger rows of one item
@@ -223,7 +239,9 @@ def item_figure(rows, # ledger rows of one item
             here = [r for r in pairs if r["quantity"] == q]
             for i, m in enumerate(dict.fromkeys(r["method"] for r in here)):
                 p = [r for r in here if r["method"] == m]
-                ax.errorbar([r["paper_value"] for r in p], [r["our_value"] for r in p], xerr=[_zero(r["paper_spread"]) for r in p], yerr=[_zero(r["our_spread"]) for r in p],
+                ax.errorbar([r["paper_value"] for r in p], [r["our_value"] for r in p],
+                            xerr=[_zero(r["paper_spread"]) for r in p],
+                            yerr=[_zero(r["our_spread"]) for r in p],
                             fmt="os^Dv"[i % 5], ms=4, lw=.8, color=PALETTE[i % len(PALETTE)], label=m)
             lim = [min(min(r["paper_value"], r["our_value"]) for r in here), max(max(r["paper_value"], r["our_value"]) for r in here)]
             if lim[0] > 0 and lim[1]/lim[0] > 50: ax.set(xscale="log", yscale="log")
@@ -251,13 +269,15 @@ def verdict_figure(rows, # rows of the ledger
         for v in colours:
             share = counts[v]/sum(counts.values())
             ax.barh(i, share, left=left, color=colours[v], height=.7, label=v if i == 0 else None)
-            if share > .04: ax.text(left+share/2, i, counts[v], ha="center", va="center", color="white", fontsize=8)
+            if share > .04:
+                ax.text(left+share/2, i, counts[v], ha="center", va="center", color="white", fontsize=8)
             left += share
     ax.set_yticks(range(len(papers)), [f"{k} · {PAPERS.get(k, ('', '?'))[1]}" for k in papers], fontsize=8)
     ax.set(xlim=(0, 1), ylim=(len(papers)-.5, -.5), xticks=[], facecolor="none")
     ax.spines[:].set_visible(False)
     ax.tick_params(colors=INK, length=0)
-    fig.legend(*ax.get_legend_handles_labels(), loc="outside upper center", ncols=5, fontsize=8, frameon=False, labelcolor=INK, handlelength=1, columnspacing=1)
+    fig.legend(*ax.get_legend_handles_labels(), loc="outside upper center", ncols=5, fontsize=8,
+               frameon=False, labelcolor=INK, handlelength=1, columnspacing=1)
     return fig
 
 # %% ../nbs/results/00_command.ipynb #37145a3c
@@ -273,11 +293,14 @@ def _figures(k, rows, done):
     own = {r.item: (r, new) for r, new in done if r.paper == k and r.figure}
     for item in dict.fromkeys(r["item"] for r in rows):
         fig = item_figure([r for r in rows if r["item"] == item])
-        if fig is not None: yield f"<figure>{_img(fig, f'{item}: values of the paper against ours')}<figcaption>{html.escape(item)}: each point is one number, theirs across, ours up; on the line they agree.</figcaption></figure>"
+        if fig is not None:
+            yield f"<figure>{_img(fig, f'{item}: values of the paper against ours')}<figcaption>{html.escape(item)}: each point is one number, theirs across, ours up; on the line they agree.</figcaption></figure>"
         if item in own:
             try: ax = own[item][0].figure(own[item][1])
-            except Exception as e: yield f"<p><small>the figure of {html.escape(item)} failed: {html.escape(str(e))}</small></p>"
-            else: yield f"<figure>{_img(getattr(ax, 'figure', ax), item)}<figcaption>{html.escape(item)}: {html.escape(own[item][0].title)}</figcaption></figure>"
+            except Exception as e:
+                yield f"<p><small>the figure of {html.escape(item)} failed: {html.escape(str(e))}</small></p>"
+            else:
+                yield f"<figure>{_img(getattr(ax, 'figure', ax), item)}<figcaption>{html.escape(item)}: {html.escape(own[item][0].title)}</figcaption></figure>"
 
 # %% ../nbs/results/00_command.ipynb #b36d15be
 def report_html(table,     # from `fresh_ledger`
@@ -289,17 +312,26 @@ def report_html(table,     # from `fresh_ledger`
     from collections import Counter
     from boostlit import __version__
     e, rows = html.escape, table.to_pylist()
-    parts = [f"<h1>boostlit: the papers' numbers and ours</h1><p>Version {__version__}. Green bar: computed in this run; the other numbers of ours are those stored with the package. "
-             "<b>exact</b>: the printed digits; <b>within spread</b>: no further apart than the larger of the two spreads; <b>same order</b>: another value, but the methods rank as in the paper; <b>differs</b>: neither. Click a heading to sort.</p>"]
-    if rows: parts.append(f"<figure>{_img(verdict_figure(rows), 'verdicts by paper')}<figcaption>What became of the numbers of each paper.</figcaption></figure>")
+    parts = [f"<h1>boostlit: the papers' numbers and ours</h1><p>Version {__version__}. Green bar: "
+             "computed in this run; the other numbers of ours are those stored with the package. "
+             "<b>exact</b>: the printed digits; <b>within spread</b>: no further apart than the larger "
+             "of the two spreads; <b>same order</b>: another value, but the methods rank as in the "
+             "paper; <b>differs</b>: neither. Click a heading to sort.</p>"]
+    if rows:
+        parts.append(f"<figure>{_img(verdict_figure(rows), 'verdicts by paper')}<figcaption>What "
+                     "became of the numbers of each paper.</figcaption></figure>")
     for k in sorted({r["paper"] for r in rows}):
         here = [r for r in rows if r["paper"] == k]
         counts = Counter(r["verdict"] for r in here)
         room, title, authors = PAPERS.get(k, ("", f"paper {k}", ""))
-        parts.append(f"<details open><summary>Paper {k}: {e(title)} ({e(authors)})</summary><p>{', '.join(f'{n} {v}' for v in VERDICTS if (n := counts.get(v)))} · "
+        parts.append(f"<details open><summary>Paper {k}: "
+                     f"{e(title)} ({e(authors)})</summary><p>{', '.join(f'{n} {v}' for v in VERDICTS if (n := counts.get(v)))} · "
                      f"<a href='{SITE}{room}/'>pages</a></p>" + "".join(_figures(k, here, done)) + ledger_html(here) + "</details>")
     for title, what in (("Failed", failed or {}), ("Skipped", skipped or {})):
-        if what: parts.append(f"<h2>{title}</h2><ul>" + "".join(f"<li>{r.paper}:{e(r.item)} ({e(r.run.__name__)}): {e(reason)}</li>" for r, reason in what.values()) + "</ul>")
+        if what:
+            parts.append(f"<h2>{title}</h2><ul>" + "".join(f"<li>{r.paper}:{e(r.item)} "
+                                                           f"({e(r.run.__name__)}): {e(reason)}</li>"
+                                                           for r, reason in what.values()) + "</ul>")
     return f"<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content='width=device-width'><title>boostlit: reproduction</title><style>{_CSS}</style>{''.join(parts)}<script>{_JS}</script></html>"
 
 # %% ../nbs/results/00_command.ipynb #0d5b2054
@@ -307,7 +339,9 @@ def _parser():
     p = argparse.ArgumentParser("boostlit", description="Five boosting papers, reproduced.")
     sub = p.add_subparsers(dest="verb", required=True, metavar="reproduce | datasets | version")
     r = sub.add_parser("reproduce", help="run the papers' experiments, print the ledger, write a report")
-    r.add_argument("what", nargs="*", metavar="PAPER|ITEM", help="a paper (0 to 4, or its room's name), an item such as 'Table 2', or both as '1:Table 2'")
+    r.add_argument("what", nargs="*", metavar="PAPER|ITEM",
+                   help="a paper (0 to 4, or its room's name), an item such as 'Table 2', "
+                        "or both as '1:Table 2'")
     r.add_argument("--full", action="store_true", help="also what takes long or needs a download")
     r.add_argument("--jobs", type=int, default=1, metavar="N", help="processes (-1: all cores)")
     r.add_argument("--out", default="reproduction", metavar="DIR", help="folder for finished units and report.html")

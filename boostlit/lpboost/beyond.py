@@ -23,7 +23,9 @@ def correct_totally(H:np.ndarray, # (T, n) outputs of given hypotheses
                     nu:float,     # share that may miss the margin
                    ):             # an `LPBoostResult` over the rows of H (and the two constants)
     "Best convex combination of given hypotheses."
-    with warnings.catch_warnings(): warnings.simplefilter("ignore"); return column_generation(ColumnOracle(np.asarray(H).T), y, nu, gap=1e-9)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return column_generation(ColumnOracle(np.asarray(H).T), y, nu, gap=1e-9)
 
 # %% ../../nbs/lpboost/08_beyond.ipynb #a22bb96b
 def corrective_trial(seed:int,        # of the split
@@ -36,10 +38,18 @@ def corrective_trial(seed:int,        # of the split
     from boostlit.core.stumps import StumpOracle, stump_outputs
     from boostlit.core.boosting import adaboost
     from boostlit.lpboost.estimators import LPBoostClassifier
-    X, t = load_breast_cancer(return_X_y=True); y = np.where(t == 1, 1., -1.); a, b = train_test_split(np.arange(len(y)), test_size=.5, random_state=seed, stratify=y)
-    oracle = StumpOracle(X[a]); run = adaboost(oracle, y[a], rounds); H = np.array([oracle.outputs(h) for h in run.hypotheses]); G = stump_outputs(np.array(run.hypotheses), X[b])
-    fix = correct_totally(H, y[a], nu); f = sum((w*(h[1] if isinstance(h, tuple) else G[h]) for w, h in zip(fix.alpha, fix.hypotheses) if w > 0), np.zeros(len(b)))
-    m = LPBoostClassifier(nu=nu, gap=1e-3).fit(X[a], t[a]); error = lambda s: float(np.mean(s*y[b] <= 0))
+    X, t = load_breast_cancer(return_X_y=True)
+    y = np.where(t == 1, 1., -1.)
+    a, b = train_test_split(np.arange(len(y)), test_size=.5, random_state=seed, stratify=y)
+    oracle = StumpOracle(X[a])
+    run = adaboost(oracle, y[a], rounds)
+    H = np.array([oracle.outputs(h) for h in run.hypotheses])
+    G = stump_outputs(np.array(run.hypotheses), X[b])
+    fix = correct_totally(H, y[a], nu)
+    f = sum((w*(h[1] if isinstance(h, tuple) else G[h]) for w, h in zip(fix.alpha, fix.hypotheses)
+             if w > 0), np.zeros(len(b)))
+    m = LPBoostClassifier(nu=nu, gap=1e-3).fit(X[a], t[a])
+    error = lambda s: float(np.mean(s*y[b] <= 0))
     return {"AdaBoost": (error(run.alphas@G), len(np.unique(H, axis=0))), "reweighted": (error(f), int((fix.alpha > 1e-9).sum())),
             "LPBoost": (error(m.decision_function(X[b])), int((m.models_[0]["alpha"] > 0).sum()))}
 
@@ -49,13 +59,15 @@ class RuleOracle:
     def __init__(self, transactions, # boolean (n, items)
                  max_length:int=3):  # most items
         from boostlit.core.itemset_search import ItemsetOracle
-        self.oracle = ItemsetOracle(transactions, max_length, allow_empty=False, kind="presence"); self.nodes_ = 0
+        self.oracle = ItemsetOracle(transactions, max_length, allow_empty=False, kind="presence")
+        self.nodes_ = 0
 
     def best_k(self, y, w, k=1, threshold=-np.inf, node_budget=None, kind=None):
         "Up to `k` rules with an edge above `threshold`, best first."
         found, self.nodes_, self.complete_ = [], 0, True
         for vote in (1., -1.):
-            found += [((items, vote), g) for items, _, g in self.oracle.best_k(vote*np.asarray(y), w, k, threshold, node_budget, "presence")]
+            found += [((items, vote), g) for items, _, g in self.oracle.best_k(vote*np.asarray(y), w, k,
+                    threshold, node_budget, "presence")]
             self.nodes_ += self.oracle.nodes_; self.complete_ &= self.oracle.complete_
         return sorted(found, key=lambda f: -f[1])[:k]
 

@@ -21,14 +21,14 @@ def lpboost_reference(best,             # weights*labels -> (key, outputs) of th
                       theta:float=1e-9, # stop when no edge exceeds gamma by more
                      )->tuple:          # (keys, alpha, gamma)
     "Algorithm 1 of the supplement, one column a round, re-solved from scratch with `linprog`."
-    n = len(y); lam, gamma, keys, H, alpha = np.full(n, 1/n), -np.inf, [], [], np.empty(0)   # lines 1, 2
-    while True:                                                                              # line 3
-        key, h = best(y*lam)                                                                 # line 4
-        if np.sum(y*lam*h) <= gamma + theta or key in keys: break                            # lines 5 to 7
-        keys.append(key); H.append(h)                                                        # lines 8, 9
-        s = two_class_dual(np.column_stack(H), y, nu)                                        # line 10
-        lam, gamma, alpha = s.weights, s.objective, s.alpha                                  # line 11
-    return keys, alpha, gamma                                                                # line 13
+    n = len(y); lam, gamma, keys, H, alpha = np.full(n, 1/n), -np.inf, [], [], np.empty(0) # lines 1, 2
+    while True:                                                                            # line 3
+        key, h = best(y*lam)                                                               # line 4
+        if np.sum(y*lam*h) <= gamma + theta or key in keys: break  # lines 5 to 7
+        keys.append(key); H.append(h)                                                      # lines 8, 9
+        s = two_class_dual(np.column_stack(H), y, nu)                                      # line 10
+        lam, gamma, alpha = s.weights, s.objective, s.alpha                                # line 11
+    return keys, alpha, gamma                                                              # line 13
 
 # %% ../../nbs/lpboost/02_column_generation.ipynb #41afde9c
 class ColumnOracle:
@@ -88,7 +88,7 @@ def _empty_model(master, tol):
     for key, value in dict(output_flag=False, presolve="off", solver="simplex", simplex_strategy=DUAL, threads=1,
                            primal_feasibility_tolerance=tol, dual_feasibility_tolerance=tol).items(): model.setOptionValue(key, value)
     model.addCols(2, np.array([1., 0.]), np.full(2, -inf), np.full(2, inf), 0, np.zeros(2, np.int32), none, np.empty(0))
-    model.addRow(0., 0., 1, np.array([1], np.int32), np.array([-1.]))                               # S = sum lambda y
+    model.addRow(0., 0., 1, np.array([1], np.int32), np.array([-1.]))             # S = sum lambda y
     for _, low, high in master.sums: model.addRow(max(low, -inf), min(high, inf), 0, none, np.empty(0))
     return model
 
@@ -97,7 +97,9 @@ class HighsMaster:
     "The restricted dual as a warm HiGHS model; rows and examples come and go, the basis stays."
     def __init__(self, y, caps, program="two-class", tol=1e-9, start=500, far=.15):
         self.y, self.n, self.caps, self.far, self.ids, self.rows, self.iterations = np.asarray(y, float), len(y), caps, far, [], [], 0
-        self.sums = _sum_rows(self.y, program); self.fixed = 1 + len(self.sums); self.model = _empty_model(self, tol)
+        self.sums = _sum_rows(self.y, program)
+        self.fixed = 1 + len(self.sums)
+        self.model = _empty_model(self, tol)
         self.place = np.full(self.n, -1, np.int32); self.enter(_first_examples(self.y, caps, start))
 
     def enter(self, examples):
@@ -117,7 +119,8 @@ class HighsMaster:
 
     def add(self, ids, columns):
         "Append a row for each sparse column, over the examples that have a variable."
-        rows, m = [_row_entries(self, *c) for c in columns], len(columns); start = np.cumsum([0] + [len(i) for i, _ in rows])
+        rows, m = [_row_entries(self, *c) for c in columns], len(columns)
+        start = np.cumsum([0] + [len(i) for i, _ in rows])
         self.model.addRows(m, np.full(m, -np.inf), np.zeros(m), int(start[-1]), start[:-1].astype(np.int32),
                            np.concatenate([i for i, _ in rows]).astype(np.int32), np.concatenate([v for _, v in rows]))
         self.ids += list(ids); self.rows += list(columns)
@@ -132,11 +135,17 @@ class HighsMaster:
         "Re-solve from the last basis until no example without a variable wants weight; weights and gamma."
         method = DUAL
         while True:
-            _run(self, method); s = self.model.getSolution(); self.iterations += self.model.getInfo().simplex_iteration_count
-            dual = np.array(s.row_dual); cost = _reduced_costs(self, dual); want = (cost < -1e-10) & (self.place < 0); method = PRIMAL
+            _run(self, method)
+            s = self.model.getSolution()
+            self.iterations += self.model.getInfo().simplex_iteration_count
+            dual = np.array(s.row_dual)
+            cost = _reduced_costs(self, dual)
+            want = (cost < -1e-10) & (self.place < 0)
+            method = PRIMAL
             if not want.any(): break
             self.enter(np.flatnonzero(want))
-        x, lam, has = np.array(s.col_value), np.zeros(self.n), self.place >= 0; lam[has] = np.maximum(0, x[self.place[has]])
+        x, lam, has = np.array(s.col_value), np.zeros(self.n), self.place >= 0
+        lam[has] = np.maximum(0, x[self.place[has]])
         self.alpha, self.slack = np.maximum(0, -dual[self.fixed:]), -np.array(s.row_value)[self.fixed:]
         self.leave(cost, lam)
         return lam, float(x[0])
@@ -149,9 +158,13 @@ def _row_entries(master, base, index, value):
 
 def _entries(master, examples):
     "Coefficients of these examples in all rows there are, one column an example."
-    A, full = np.zeros((master.fixed+len(master.rows), len(examples))), np.zeros(master.n); A[0] = master.y[examples]
+    A, full = np.zeros((master.fixed+len(master.rows), len(examples))), np.zeros(master.n)
+    A[0] = master.y[examples]
     for r, (index, *_) in enumerate(master.sums): A[1+r] = np.isin(examples, index)
-    for r, (_, index, value) in enumerate(master.rows): full[index] = value; A[master.fixed+r] = full[examples]*master.y[examples]; full[index] = 0.
+    for r, (_, index, value) in enumerate(master.rows):
+        full[index] = value
+        A[master.fixed+r] = full[examples]*master.y[examples]
+        full[index] = 0.
     return A
 
 def _reduced_costs(master, dual):
@@ -168,7 +181,8 @@ def _first_examples(y, caps, size):
     if len(y) <= size: return np.arange(len(y))
     out = []
     for s in np.unique(y):
-        rows = np.flatnonzero(y == s); k = max(size//2, int(np.ceil(1.2/max(caps[rows].mean(), 1e-300)))) if caps[rows].sum() > 0 else len(rows)
+        rows = np.flatnonzero(y == s)
+        k = max(size//2, int(np.ceil(1.2/max(caps[rows].mean(), 1e-300)))) if caps[rows].sum() > 0 else len(rows)
         out.append(rows if k >= len(rows) else rows[np.linspace(0, len(rows)-1, k).astype(int)])
     return np.unique(np.concatenate(out))
 
@@ -178,7 +192,9 @@ def _run(master, method):
     if "kOptimal" in str(model.getModelStatus()): return
     if (master.place < 0).any(): master.enter(np.flatnonzero(master.place < 0))
     model.clearSolver(); model.run(); status = str(model.getModelStatus()).split(".")[-1]
-    if status != "kOptimal": raise ValueError(f"the linear program has no optimum (HiGHS says {status}): nu may be out of reach for these weights")
+    if status != "kOptimal":
+        raise ValueError(f"the linear program has no optimum (HiGHS says {status}): nu may be out of "
+                         "reach for these weights")
 
 # %% ../../nbs/lpboost/02_column_generation.ipynb #443c942e
 class LinprogMaster:
@@ -201,7 +217,8 @@ class LinprogMaster:
         A, b, A_eq, b_eq = _linprog_matrices(self)
         bounds = [(0, c) for c in self.caps] + [(None, None)]*(2-self.dense)
         r = _linprog(np.r_[np.zeros(self.n), 1, np.zeros(1-self.dense)], A_ub=A, b_ub=b, A_eq=A_eq, b_eq=b_eq, bounds=bounds)
-        m = len(self.rows); self.alpha, self.slack = np.maximum(0, -r.ineqlin.marginals[:m]), r.ineqlin.residual[:m]
+        m = len(self.rows)
+        self.alpha, self.slack = np.maximum(0, -r.ineqlin.marginals[:m]), r.ineqlin.residual[:m]
         self.iterations += r.nit
         return np.maximum(0, r.x[:self.n]), float(r.fun)
 
@@ -211,13 +228,15 @@ def _linprog_matrices(master):
     from scipy.sparse import csr_array, vstack
     n, y, wide = master.n, master.y, master.n + 2 - master.dense
     def row(index, value):
-        if not master.dense: return csr_array((value, (np.zeros(len(index), int), index)), shape=(1, wide))
+        if not master.dense:
+            return csr_array((value, (np.zeros(len(index), int), index)), shape=(1, wide))
         full = np.zeros(wide); full[index] = value
         return full
     stack = np.vstack if master.dense else vstack
     ub, b, eq, b_eq = [], [], [], []
     for base, index, value in master.rows:
-        if master.dense: ub.append(row(np.arange(n+1), np.r_[y*dense_column((base, index, value), n), -1.]))
+        if master.dense:
+            ub.append(row(np.arange(n+1), np.r_[y*dense_column((base, index, value), n), -1.]))
         else: ub.append(row(np.r_[index, n, n+1], np.r_[value*y[index], -1., base]))
         b.append(0.)
     for index, low, high in master.sums:
@@ -238,10 +257,14 @@ def price(oracle,           # anything with best(y, w) and outputs(h); best_k(y,
           kind="signed",    # "signed": h = +-(2[t in x]-1); "presence": h = [t in x]
          )->tuple:          # ([(hypothesis, edge), ...] best first, upper bound on every edge, nodes visited)
     "Ask any oracle for its best hypotheses; one that only knows `best` gives one."
-    if hasattr(oracle, "best_k"): found = [(f[0], f[1]) if len(f) == 2 else (f[:2], f[2]) for f in oracle.best_k(y, w, k=k, threshold=threshold, node_budget=node_budget, kind=kind)]
+    if hasattr(oracle, "best_k"):
+        found = [(f[0], f[1]) if len(f) == 2 else (f[:2], f[2])
+                 for f in oracle.best_k(y, w, k=k, threshold=threshold, node_budget=node_budget,
+                                        kind=kind)]
     else: found = [oracle.best(y, w)]
     edge = float(found[0][1]) if found else threshold
-    if not getattr(oracle, "complete_", True): bound = np.abs(y*w).sum()                  # a search cut short: no edge exceeds this
+    if not getattr(oracle, "complete_", True):
+        bound = np.abs(y*w).sum()  # a search cut short: no edge exceeds this
     else: bound = getattr(oracle, "bound_", edge)
     return [f for f in found if f[1] > threshold], float(max(bound, edge)), int(getattr(oracle, "nodes_", 0))
 
@@ -254,12 +277,16 @@ class _Pool:
         "Number of a column, and whether it is new."
         c = sparse_column(outputs); key = (c[0], c[1].tobytes(), c[2].tobytes())
         fresh = key not in self.number
-        if fresh: self.number[key] = len(self.columns); self.hypotheses.append(hypothesis); self.columns.append(c)
+        if fresh:
+            self.number[key] = len(self.columns)
+            self.hypotheses.append(hypothesis)
+            self.columns.append(c)
         return self.number[key], fresh
 
     def age(self, master, patience, tol=1e-9):
         "Mark rows to keep: tight now, or slack for at most `patience` rounds."
-        for i, slack in zip(master.ids, master.slack): self.idle[i] = 0 if slack <= tol else self.idle.get(i, 0)+1
+        for i, slack in zip(master.ids, master.slack):
+            self.idle[i] = 0 if slack <= tol else self.idle.get(i, 0)+1
         return np.array([self.idle[i] <= patience for i in master.ids])
 
 # %% ../../nbs/lpboost/02_column_generation.ipynb #f4e65e32
@@ -278,7 +305,9 @@ def column_generation(oracle,                    # answers which hypotheses have
                       callback=None,             # called with each row of the history
                      )->LPBoostResult:           # model, certificate and history
     "Solve the boosting program over the oracle's whole family."
-    y = np.asarray(y, dtype=np.float64); caps = program_caps(y, nu, w, program); signed = program == "two-class"
+    y = np.asarray(y, dtype=np.float64)
+    caps = program_caps(y, nu, w, program)
+    signed = program == "two-class"
     state = _start(y, caps, program, master); kind = "signed" if signed else "presence"
     lam, a = caps/_totals(y, caps, program), 0.
     for r in range(1, max_rounds+1):
@@ -290,8 +319,10 @@ def column_generation(oracle,                    # answers which hypotheses have
             cut = _add(state, oracle, found, y*lam)
             if cut: lam, a = _resolve(state, patience), stabilise
             elif state.lam is None or ask is state.lam: break
-            else: lam, a = state.lam, 0.                                     # nothing new here: ask at the restricted optimum itself
-        except INTERRUPTS as e: warn_interrupted(len(state.stages), e); break   # also one that met a compiled kernel
+            else: lam, a = state.lam, 0.    # nothing new here: ask at the restricted optimum itself
+        except INTERRUPTS as e:
+            warn_interrupted(len(state.stages), e)
+            break  # also one that met a compiled kernel
     return _finish(state, y, caps, program, gap)
 
 # %% ../../nbs/lpboost/02_column_generation.ipynb #06bbad90
@@ -308,7 +339,8 @@ def _totals(y, w, program):
     "Sum of the weights an example is measured against: all of them, or those of its class."
     if program != "1.5-class": return w.sum()
     pos, neg = w[y > 0].sum(), w[y < 0].sum()
-    if pos <= 0: raise ValueError("the 1.5-class program needs at least one positive example of positive weight")
+    if pos <= 0:
+        raise ValueError("the 1.5-class program needs at least one positive example of positive weight")
     return np.where(y > 0, pos, neg if neg > 0 else 1.)
 
 # %% ../../nbs/lpboost/02_column_generation.ipynb #234195a4
@@ -328,7 +360,7 @@ def _start(y, caps, program, master):
 
 def _resolve(state, patience, stage=True):
     "Solve, remember the stage, forget rows that have long been slack."
-    lam, state.primal = state.master.solve(); state.lam = lam                # rows stay, the basis too
+    lam, state.primal = state.master.solve(); state.lam = lam             # rows stay, the basis too
     if stage: state.stages.append((np.array(state.master.ids), state.master.alpha.copy()))
     else: state.first = (np.array(state.master.ids), state.master.alpha.copy())
     keep = state.pool.age(state.master, patience)
@@ -374,17 +406,23 @@ def program_value(f:np.ndarray,    # scores of the combination on the examples
 # %% ../../nbs/lpboost/02_column_generation.ipynb #a8e973b4
 def _finish(state, y, caps, program, gap):
     "Certify what was found; warn if the bounds have not met or the margin is empty."
-    if not (state.stages or state.pool.columns): raise ValueError("the oracle offers no hypothesis at all: there is no pattern in these examples")
+    if not (state.stages or state.pool.columns):
+        raise ValueError("the oracle offers no hypothesis at all: there is no pattern in these examples")
     ids, alpha = state.stages[-1] if state.stages else state.first
     keep = alpha > 1e-12; ids, alpha = ids[keep], alpha[keep]/alpha[keep].sum()
     f = np.zeros(len(y))
     for i, a in zip(ids, alpha): f += a*dense_column(state.pool.columns[i], len(y))
     primal, rho = program_value(f, y, caps, program); left = state.dual-primal
-    if left > max(gap, 1e-8): warnings.warn(f"stopped after {len(state.history)} rounds with a gap of {left:.3g} between the bounds", RuntimeWarning, stacklevel=3)
-    if primal <= 1e-9: warnings.warn("the margin is zero: no hypothesis has an edge under the worst weights; a larger nu may help", RuntimeWarning, stacklevel=3)
+    if left > max(gap, 1e-8):
+        warnings.warn(f"stopped after {len(state.history)} rounds with a gap of {left:.3g} between "
+                      "the bounds", RuntimeWarning, stacklevel=3)
+    if primal <= 1e-9:
+        warnings.warn("the margin is zero: no hypothesis has an edge under the worst weights; "
+                      "a larger nu may help", RuntimeWarning, stacklevel=3)
     full = np.zeros(len(state.pool.columns)); full[ids] = alpha
     weights = caps/_totals(y, caps, program) if state.lam is None else state.lam
-    return LPBoostResult(state.pool.hypotheses, state.pool.columns, full, rho, weights, primal, state.dual, left <= max(gap, 1e-8), state.history, state.stages)
+    return LPBoostResult(state.pool.hypotheses, state.pool.columns, full, rho, weights, primal,
+                         state.dual, left <= max(gap, 1e-8), state.history, state.stages)
 
 # %% ../../nbs/lpboost/02_column_generation.ipynb #fced50c1
 def capped_weights(margins:np.ndarray, # y_i f(x_i)
@@ -408,7 +446,8 @@ def entropy_weights(columns:np.ndarray, # (J, n) outputs times labels of the col
                     steps:int=200,      # multiplicative steps
                    )->tuple:            # (weights, alpha)
     "Example weights of the entropy-regularised program over the columns in the model."
-    J = len(columns); alpha = np.full(J, 1/J) if alpha is None else np.r_[alpha*.9, np.full(J-len(alpha), .1/max(1, J-len(alpha)))]
+    J = len(columns)
+    alpha = np.full(J, 1/J) if alpha is None else np.r_[alpha*.9, np.full(J-len(alpha), .1/max(1, J-len(alpha)))]
     alpha = alpha/alpha.sum()
     for k in range(steps):
         edge = columns@capped_weights(columns.T@alpha, shares, nu, eta)
@@ -429,7 +468,8 @@ class MasterRace:
     def solve(self):
         "Solve with each; values must agree."
         answers = self._each(lambda m: m.solve())
-        if np.ptp([a[1] for a in answers]) > 1e-6: raise ArithmeticError(f"masters disagree: {[a[1] for a in answers]}")
+        if np.ptp([a[1] for a in answers]) > 1e-6:
+            raise ArithmeticError(f"masters disagree: {[a[1] for a in answers]}")
         return answers[0]
 
     def _each(self, f):

@@ -23,7 +23,8 @@ class StumpFamily:
     def __init__(self, X, kinds=None, max_bins=256):
         from boostlit.core.stumps import StumpOracle
         kinds = ["numeric"]*X.shape[1] if kinds is None else kinds
-        self.oracles = [StumpOracle(X[:, [j]], [kinds[j]], max_bins) for j in range(X.shape[1])]; self.nodes_ = 0
+        self.oracles = [StumpOracle(X[:, [j]], [kinds[j]], max_bins) for j in range(X.shape[1])]
+        self.nodes_ = 0
 
     def best_k(self, y, w, k=1, threshold=-np.inf, node_budget=None, kind="signed"):
         "Up to `k` stumps on different features with an edge above `threshold`, best first."
@@ -31,7 +32,9 @@ class StumpFamily:
         for j, oracle in enumerate(self.oracles):
             stump, edge = oracle.best(y, w); stump["feature"] = j
             if edge > threshold: found.append((stump, edge))
-        found.sort(key=lambda f: -f[1]); self.nodes_ = len(self.oracles); self.bound_ = found[0][1] if found else threshold
+        found.sort(key=lambda f: -f[1])
+        self.nodes_ = len(self.oracles)
+        self.bound_ = found[0][1] if found else threshold
         return found[:k]
 
     def best(self, y, w):
@@ -52,7 +55,8 @@ def kernel_columns(X, centres, gamma):
 def kernel_width(X, gamma, w):
     "`gamma` itself, or 1/(d var) for 'scale', the variance over all entries under the row weights."
     if isinstance(gamma, str):
-        if gamma != "scale": raise ValueError(f"gamma must be a positive number or 'scale', got {gamma!r}")
+        if gamma != "scale":
+            raise ValueError(f"gamma must be a positive number or 'scale', got {gamma!r}")
         return 1/(X.shape[1]*max(w@((X-(w@X).mean())**2).mean(1), 1e-300))
     if not gamma > 0: raise ValueError(f"gamma must be positive, got {gamma!r}")
     return float(gamma)
@@ -68,10 +72,13 @@ def find_items(X:np.ndarray, # (n, d) float64, nominal as codes, NaN missing
     for j, kind in enumerate(kinds):
         v = np.unique(X[~np.isnan(X[:, j]), j])
         if kind != "nominal":
-            if not np.isin(v, (0, 1)).all(): raise ValueError(f"column {j} is neither nominal nor 0/1: binarise it for itemsets, or use oracle='stumps'")
+            if not np.isin(v, (0, 1)).all():
+                raise ValueError(f"column {j} is neither nominal nor 0/1: binarise it for itemsets, "
+                                 "or use oracle='stumps'")
             v = v[v == 1]
         items += [(j, x) for x in v]
-    if not items: raise ValueError("no column holds an item: itemsets need nominal columns or columns of zeros and ones")
+    if not items:
+        raise ValueError("no column holds an item: itemsets need nominal columns or columns of zeros and ones")
     return np.array(items, ITEM)
 
 def item_matrix(X, items):
@@ -102,14 +109,17 @@ def _pack(kind, oracle, hypotheses):
         return {"stumps": np.array([h[()] for h in hypotheses], STUMP)}
     if kind == "kernels": return {"centre": np.array(hypotheses, np.int64)}
     if kind == "itemsets":
-        width = max((len(h[0]) for h in hypotheses), default=0); items = np.full((len(hypotheses), width), -1, np.int32)
+        width = max((len(h[0]) for h in hypotheses), default=0)
+        items = np.full((len(hypotheses), width), -1, np.int32)
         for row, (t, _) in zip(items, hypotheses): row[:len(t)] = t
         return {"items": items, "sign": np.array([h[1]*(oracle.kind == "signed") for h in hypotheses], np.float64)}
     if kind == "subgraphs":
-        patterns = [oracle.pattern(h) for h in hypotheses]; width = max((len(c) for _, c in patterns), default=0)
+        patterns = [oracle.pattern(h) for h in hypotheses]
+        width = max((len(c) for _, c in patterns), default=0)
         codes = np.full((len(patterns), width, 4), -1, np.int32)
         for row, (_, c) in zip(codes, patterns): row[:len(c)] = c
-        return {"root": np.array([r for r, _ in patterns], np.int32), "code": codes, "length": np.array([len(c) for _, c in patterns], np.int32),
+        return {"root": np.array([r for r, _ in patterns], np.int32), "code": codes,
+                "length": np.array([len(c) for _, c in patterns], np.int32),
                 "sign": np.array([h[1] for h in hypotheses], np.float64)}
     return {"estimators": list(hypotheses)}
 
@@ -130,7 +140,8 @@ def _outputs(est, kind, packed, X):
         return _present(here, packed["sign"])
     if kind == "subgraphs":
         from boostlit.lpboost.subgraphs import contains
-        here = np.array([contains(X, r, c[:n]) for r, c, n in zip(packed["root"], packed["code"], packed["length"])]).reshape(len(packed["root"]), X.n)
+        here = np.array([contains(X, r, c[:n])
+                         for r, c, n in zip(packed["root"], packed["code"], packed["length"])]).reshape(len(packed["root"]), X.n)
         return _present(here, packed["sign"])
     return np.array([h.predict(X) for h in packed["estimators"]], dtype=np.float64).reshape(len(packed["estimators"]), len(X))
 
@@ -150,7 +161,8 @@ def _words(est, kind, packed):
         return [" and ".join(item(k) for k in t[t >= 0]) for t in packed["items"]]
     if kind == "subgraphs":
         from boostlit.lpboost.subgraphs import describe_pattern
-        return [describe_pattern(r, c[:n], est.node_names_, est.edge_names_) for r, c, n in zip(packed["root"], packed["code"], packed["length"])]
+        return [describe_pattern(r, c[:n], est.node_names_, est.edge_names_)
+                for r, c, n in zip(packed["root"], packed["code"], packed["length"])]
     return [type(h).__name__ for h in packed["estimators"]]
 
 # %% ../../nbs/lpboost/06_estimators.ipynb #cb068261
@@ -169,7 +181,8 @@ def _solve(est, kind, X, y, w, program):
     oracle = _oracle(est, X, kind, "signed" if program == "two-class" else "presence")
     with progress_bar(total=est.max_rounds, desc="LPBoost", show=est.verbose) as bar:
         def told(row): bar.update(1); bar.set_postfix(gap=f"{row['gap']:.2g}")
-        r = column_generation(oracle, y, est.nu, w, program=program, gap=est.gap, max_rounds=est.max_rounds, columns_per_round=est.columns_per_round,
+        r = column_generation(oracle, y, est.nu, w, program=program, gap=est.gap,
+                              max_rounds=est.max_rounds, columns_per_round=est.columns_per_round,
                               node_budget=est.node_budget, stabilise=est.stabilise, callback=told)
     used = r.alpha > 0
     for ids, a in r.stages: used[ids[a > 1e-12]] = True
@@ -177,7 +190,8 @@ def _solve(est, kind, X, y, w, program):
     constant = np.array([h[1] if isinstance(h, tuple) and h[0] == "constant" else 0. for h in (r.hypotheses[i] for i in ids)])
     packed = _pack(kind, oracle, [r.hypotheses[i] for i, c in zip(ids, constant) if c == 0])
     stages = [dict(column=place[i[a > 1e-12]], alpha=a[a > 1e-12]/a[a > 1e-12].sum()) for i, a in r.stages]
-    model = dict(patterns=packed, constant=constant, alpha=r.alpha[ids], stages=stages, rho=np.array(r.rho), weights=r.weights, gap=float(r.dual-r.primal))
+    model = dict(patterns=packed, constant=constant, alpha=r.alpha[ids], stages=stages,
+                 rho=np.array(r.rho), weights=r.weights, gap=float(r.dual-r.primal))
     return model, [{k: v for k, v in row.items()} for row in r.history]
 
 # %% ../../nbs/lpboost/06_estimators.ipynb #ff8af7a8
@@ -185,7 +199,8 @@ def _columns(est, model, X):
     "(columns, n) outputs of a model's columns, constants included."
     n = X.n if hasattr(X, "node_label") else len(X); out = np.empty((len(model["constant"]), n))
     out[model["constant"] != 0] = model["constant"][model["constant"] != 0][:, None]
-    if (model["constant"] == 0).any(): out[model["constant"] == 0] = _outputs(est, est.language_, model["patterns"], X)
+    if (model["constant"] == 0).any():
+        out[model["constant"] == 0] = _outputs(est, est.language_, model["patterns"], X)
     return out
 
 def _score(est, model, X): return model["alpha"]@_columns(est, model, X)
@@ -194,7 +209,7 @@ def _staged(est, model, X):
     "Scores after every round in which the program was solved."
     out = _columns(est, model, X)
     for s in model["stages"][:-1]: yield s["alpha"]@out[s["column"]]
-    yield model["alpha"]@out                                      # the last stage is the model itself, to the last bit
+    yield model["alpha"]@out                   # the last stage is the model itself, to the last bit
 
 # %% ../../nbs/lpboost/06_estimators.ipynb #b2df46b0
 def model_terms(est, models, targets)->"pyarrow.Table":
@@ -202,12 +217,15 @@ def model_terms(est, models, targets)->"pyarrow.Table":
     import pyarrow as pa
     rows = []
     for target, m in zip(targets, models):
-        words = iter(_words(est, est.language_, m["patterns"])); sign = iter(m["patterns"].get("sign", np.ones(len(m["constant"]))))
+        words = iter(_words(est, est.language_, m["patterns"]))
+        sign = iter(m["patterns"].get("sign", np.ones(len(m["constant"]))))
         for c, a in zip(m["constant"], m["alpha"]):
             text, s = ("always", c) if c else (next(words), next(sign) or 1.)
             if a > 0: rows.append((str(target), text, float(a*s)))
     rows.sort(key=lambda r: (r[0], -abs(r[2])))
-    return pa.table({"target": pa.array([r[0] for r in rows], pa.string()), "term": pa.array([r[1] for r in rows], pa.string()), "weight": pa.array([r[2] for r in rows], pa.float64())})
+    return pa.table({"target": pa.array([r[0] for r in rows], pa.string()),
+                     "term": pa.array([r[1] for r in rows], pa.string()),
+                     "weight": pa.array([r[2] for r in rows], pa.float64())})
 
 # %% ../../nbs/lpboost/06_estimators.ipynb #874dfdce
 class _LPBoostBase(BaseEstimator):
@@ -220,19 +238,25 @@ class _LPBoostBase(BaseEstimator):
         "Input in the form its language wants; y too when fitting."
         if reset:
             self.language_ = self.oracle if isinstance(self.oracle, str) else "learner"
-            if isinstance(self.oracle, str) and self.oracle not in self._languages: raise ValueError(f"oracle must be one of {self._languages}{' or a classifier' if 'stumps' in self._languages else ''}, got {self.oracle!r}")
+            if isinstance(self.oracle, str) and self.oracle not in self._languages:
+                raise ValueError("oracle must be one of "
+                                 f"{self._languages}{' or a classifier' if 'stumps' in self._languages else ''}, got {self.oracle!r}")
         if self.language_ == "subgraphs": return self._read_graphs(X, y, reset)
         if hasattr(X, "tocsr") and self.language_ == "itemsets": X = X.toarray()
-        if self.language_ in ("kernels", "learner"): return validate_data(self, X, y, reset=reset, dtype=np.float64)
+        if self.language_ in ("kernels", "learner"):
+            return validate_data(self, X, y, reset=reset, dtype=np.float64)
         out = tabular_input(self, X, y, reset, self.nominal_features)
-        if reset and self.language_ == "itemsets": self.items_ = find_items(out[0] if isinstance(out, tuple) else out, self.kinds_)
+        if reset and self.language_ == "itemsets":
+            self.items_ = find_items(out[0] if isinstance(out, tuple) else out, self.kinds_)
         return out
 
     def _read_graphs(self, X, y, reset):
         from boostlit.lpboost.subgraphs import to_graph_set
         if reset:
-            g = to_graph_set(X); self.node_names_, self.edge_names_ = list(g.node_names), list(g.edge_names)
-            if g.n == 0: raise ValueError("Found array with 0 sample(s): there is no graph to learn from")
+            g = to_graph_set(X)
+            self.node_names_, self.edge_names_ = list(g.node_names), list(g.edge_names)
+            if g.n == 0:
+                raise ValueError("Found array with 0 sample(s): there is no graph to learn from")
         else: g = to_graph_set(X, self.node_names_, self.edge_names_)
         if isinstance(y, str) or y is None: return g
         y = np.asarray(y)
@@ -241,9 +265,12 @@ class _LPBoostBase(BaseEstimator):
 
     def _check(self):
         for name, low in (("max_length", 1), ("max_rounds", 1), ("columns_per_round", 1)):
-            if not (isinstance(getattr(self, name), (int, np.integer)) and getattr(self, name) >= low): raise ValueError(f"{name} must be an integer of at least {low}, got {getattr(self, name)!r}")
+            if not (isinstance(getattr(self, name), (int, np.integer)) and getattr(self, name) >= low):
+                raise ValueError(f"{name} must be an integer of at least {low}, "
+                                 f"got {getattr(self, name)!r}")
         if not self.gap >= 0: raise ValueError(f"gap must not be negative, got {self.gap!r}")
-        if not 0 <= self.stabilise < 1: raise ValueError(f"stabilise must lie in [0, 1), got {self.stabilise!r}")
+        if not 0 <= self.stabilise < 1:
+            raise ValueError(f"stabilise must lie in [0, 1), got {self.stabilise!r}")
 
     def _merge(self, X, y, w):
         "Merge equal rows where rows are vectors."
@@ -260,7 +287,9 @@ class _ScoresOfModels:
 
     def staged_decision_function(self, X:"ArrayLike")->"Iterator[np.ndarray]":
         "Scores after every round; classes that needed fewer rounds keep their last score."
-        check_is_fitted(self); X = self._read(X); runs = [list(_staged(self, m, X)) for m in self.models_]
+        check_is_fitted(self)
+        X = self._read(X)
+        runs = [list(_staged(self, m, X)) for m in self.models_]
         for r in range(max(map(len, runs))):
             F = [s[min(r, len(s)-1)] for s in runs]
             yield F[0] if len(F) == 1 else np.column_stack(F)
@@ -268,7 +297,8 @@ class _ScoresOfModels:
     @property
     def terms_(self)->"pyarrow.Table":
         "Patterns in words with their weights, one row a pattern."
-        check_is_fitted(self); return model_terms(self, self.models_, self.classes_[1:] if len(self.models_) == 1 else self.classes_)
+        check_is_fitted(self)
+        return model_terms(self, self.models_, self.classes_[1:] if len(self.models_) == 1 else self.classes_)
 
     @property
     def rho_(self)->np.ndarray:
@@ -279,19 +309,21 @@ class _ScoresOfModels:
 class LPBoostClassifier(_ScoresOfModels, BoostingClassifierMixin, ClassifierMixin, _LPBoostBase):
     "Totally corrective boosting by a linear program over stumps, itemsets, subgraphs or any base learner."
     def __init__(self, oracle:"str|BaseEstimator"="stumps", # "stumps", "itemsets", "subgraphs", or a scikit-learn classifier with sample_weight
-                 nu:float=.1,                    # fraction of the examples that may miss the margin
-                 max_length:int=3,               # most items or edges of a pattern
-                 gap:float=1e-6,                 # stop when the bounds on the optimum are this close
-                 max_rounds:int=1000,            # most questions to the oracle
-                 columns_per_round:int=10,       # most patterns added a round
-                 node_budget:int|None=None,      # most patterns visited a round; None for no limit
-                 stabilise:float=0.,             # in [0, 1): ask nearer to the best weights so far
-                 max_bins:int|None=256,          # most codes a numeric column (stumps); None for every value
+                 nu:float=.1,                   # fraction of the examples that may miss the margin
+                 max_length:int=3,              # most items or edges of a pattern
+                 gap:float=1e-6,                # stop when the bounds on the optimum are this close
+                 max_rounds:int=1000,           # most questions to the oracle
+                 columns_per_round:int=10,      # most patterns added a round
+                 node_budget:int|None=None,     # most patterns visited a round; None for no limit
+                 stabilise:float=0.,            # in [0, 1): ask nearer to the best weights so far
+                 max_bins:int|None=256,         # most codes a numeric column (stumps); None for every value
                  nominal_features:"ArrayLike|None"=None, # indices, names or mask of nominal columns
                  random_state:int|np.random.RandomState|None=None, # seed for base learners that use chance
-                 verbose:bool=False):            # progress bar?
-        self.oracle, self.nu, self.max_length, self.gap, self.max_rounds, self.columns_per_round = oracle, nu, max_length, gap, max_rounds, columns_per_round
-        self.node_budget, self.stabilise, self.max_bins, self.nominal_features, self.random_state, self.verbose = node_budget, stabilise, max_bins, nominal_features, random_state, verbose
+                 verbose:bool=False):           # progress bar?
+        self.oracle, self.nu, self.max_length, self.gap = oracle, nu, max_length, gap
+        self.max_rounds, self.columns_per_round, self.node_budget = max_rounds, columns_per_round, node_budget
+        self.stabilise, self.max_bins, self.nominal_features = stabilise, max_bins, nominal_features
+        self.random_state, self.verbose = random_state, verbose
 
     def fit(self, X:"ArrayLike", y:"ArrayLike", sample_weight:"ArrayLike|None"=None)->"LPBoostClassifier":
         "Solve the program; one against the rest for more than two classes."
@@ -302,7 +334,8 @@ class LPBoostClassifier(_ScoresOfModels, BoostingClassifierMixin, ClassifierMixi
         targets = range(1, 2) if len(self.classes_) == 2 else range(len(self.classes_))
         for k in targets:
             model, history = _solve(self, self.language_, *self._merge(X, np.where(codes == k, 1., -1.), w)[:3], "two-class")
-            self.models_.append(model); rows += [dict(target=str(self.classes_[k]), **r) for r in history]
+            self.models_.append(model)
+            rows += [dict(target=str(self.classes_[k]), **r) for r in history]
         self.history_ = history_table(rows)
         return self
 
@@ -317,20 +350,23 @@ class _Describer(_LPBoostBase):
     "What one class and one and a half have in common: the languages, the parameters, and a threshold below the score."
     _languages = ("kernels", "itemsets", "subgraphs")
     def __init__(self, oracle:"str|BaseEstimator"="kernels", # "kernels" around training points, "itemsets" or "subgraphs"
-                 nu:float=.1,                    # largest fraction of the training inputs that may be rejected
-                 max_length:int=1,               # most items or edges; longer patterns are dominated by their parts
-                 gamma:float|str="scale",        # kernel width: exp(-gamma |x-c|^2); "scale" for 1/(d var)
-                 max_centres:int=300,            # most kernel centres, drawn from the training rows
-                 gap:float=1e-6,                 # stop when the bounds on the optimum are this close
-                 max_rounds:int=1000,            # most questions to the oracle
-                 columns_per_round:int=10,       # most patterns added a round
-                 node_budget:int|None=None,      # most patterns visited a round; None for no limit
-                 stabilise:float=0.,             # in [0, 1): ask nearer to the best weights so far
+                 nu:float=.1,               # largest fraction of the training inputs that may be rejected
+                 max_length:int=1,          # most items or edges; longer patterns are dominated by their parts
+                 gamma:float|str="scale",   # kernel width: exp(-gamma |x-c|^2); "scale" for 1/(d var)
+                 max_centres:int=300,       # most kernel centres, drawn from the training rows
+                 gap:float=1e-6,            # stop when the bounds on the optimum are this close
+                 max_rounds:int=1000,       # most questions to the oracle
+                 columns_per_round:int=10,  # most patterns added a round
+                 node_budget:int|None=None, # most patterns visited a round; None for no limit
+                 stabilise:float=0.,        # in [0, 1): ask nearer to the best weights so far
                  nominal_features:"ArrayLike|None"=None, # indices, names or mask of nominal columns (itemsets)
                  random_state:int|np.random.RandomState|None=None, # seed for the draw of centres
-                 verbose:bool=False):            # progress bar?
-        self.oracle, self.nu, self.max_length, self.gamma, self.max_centres, self.gap, self.max_rounds = oracle, nu, max_length, gamma, max_centres, gap, max_rounds
-        self.columns_per_round, self.node_budget, self.stabilise, self.nominal_features, self.random_state, self.verbose = columns_per_round, node_budget, stabilise, nominal_features, random_state, verbose
+                 verbose:bool=False):       # progress bar?
+        self.oracle, self.nu, self.max_length = oracle, nu, max_length
+        self.gamma, self.max_centres, self.gap = gamma, max_centres, gap
+        self.max_rounds, self.columns_per_round, self.node_budget = max_rounds, columns_per_round, node_budget
+        self.stabilise, self.nominal_features = stabilise, nominal_features
+        self.random_state, self.verbose = random_state, verbose
 
     def staged_decision_function(self, X:"ArrayLike")->"Iterator[np.ndarray]":
         "Scores after every round, minus the final threshold."
@@ -377,8 +413,12 @@ def _place_centres(est, X, rows, w):
     "Centres of the kernels: training rows of positive weight without repetitions, at most `max_centres` of them."
     if est.language_ != "kernels": return
     from sklearn.utils import check_random_state
-    rows = rows[w[rows] > 0]; _, first = np.unique(X[rows], axis=0, return_index=True); rows = rows[first]
-    if len(rows) > est.max_centres: rows = rows[np.sort(check_random_state(est.random_state).choice(len(rows), est.max_centres, replace=False))]
+    rows = rows[w[rows] > 0]
+    _, first = np.unique(X[rows], axis=0, return_index=True)
+    rows = rows[first]
+    if len(rows) > est.max_centres:
+        rows = rows[np.sort(check_random_state(est.random_state).choice(len(rows), est.max_centres,
+                replace=False))]
     est.centre_rows_, est.centres_, est.gamma_ = rows, X[rows], kernel_width(X, est.gamma, w)
 
 # %% ../../nbs/lpboost/06_estimators.ipynb #ce4db5ee
@@ -390,10 +430,14 @@ def described_class(y:np.ndarray,   # labels
     check_classification_targets(y); classes = np.unique(y)
     if pos_label is None:
         classes = encode_labels(y)[0]
-        if len(classes) > 2: raise ValueError(f"Only binary classification is supported. OneAndHalfClassLPBoost describes one class against one other, got {len(classes)} classes; name one with pos_label and relabel the rest")
+        if len(classes) > 2:
+            raise ValueError("Only binary classification is supported. OneAndHalfClassLPBoost "
+                             f"describes one class against one other, got {len(classes)} classes; "
+                             "name one with pos_label and relabel the rest")
         return classes, np.where(np.asarray(y) == classes[-1], 1., -1.)
     others = classes[classes != pos_label]
-    if not (classes == pos_label).any(): raise ValueError(f"pos_label {pos_label!r} does not occur among the labels")
+    if not (classes == pos_label).any():
+        raise ValueError(f"pos_label {pos_label!r} does not occur among the labels")
     if len(others) > 1: raise ValueError(f"pos_label needs one other class, got {len(others)}")
     return np.array([others[0] if len(others) else pos_label, pos_label]), np.where(np.asarray(y) == pos_label, 1., -1.)
 
@@ -406,7 +450,8 @@ class OneAndHalfClassLPBoost(BoostingClassifierMixin, ClassifierMixin, _Describe
                  gamma:float|str="scale", max_centres:int=300, # from here on as in `OneClassLPBoost`
                  gap:float=1e-6, max_rounds:int=1000, columns_per_round:int=10, node_budget:int|None=None, stabilise:float=0., # the program
                  nominal_features:"ArrayLike|None"=None, random_state:int|np.random.RandomState|None=None, verbose:bool=False): # input, seed, progress bar
-        super().__init__(oracle, nu, max_length, gamma, max_centres, gap, max_rounds, columns_per_round, node_budget, stabilise, nominal_features, random_state, verbose)
+        super().__init__(oracle, nu, max_length, gamma, max_centres, gap, max_rounds, columns_per_round,
+                         node_budget, stabilise, nominal_features, random_state, verbose)
         self.pos_label = pos_label
 
     def fit(self, X:"ArrayLike", y:"ArrayLike", sample_weight:"ArrayLike|None"=None)->"OneAndHalfClassLPBoost":
@@ -451,7 +496,9 @@ def planted_graphs(n:int=100,       # graphs; every other one gets the motif
     g = np.random.default_rng(seed); pairs, y = [], np.where(np.arange(n) % 2, 1, -1)
     for (v, e), s in zip(graph_pairs(random_graphs(n, nodes, 2.2/nodes, 4, 2, seed)), y):
         v, e = ["ABCD"[k] for k in v], list(e); k = len(v)
-        v += ["A", "B", "C"]; edges = [(k, k+1, 1), (k+1, k+2, 1)] + ([(k, k+2, 1)] if s > 0 else [])   # negatives get the open path
+        # negatives get the open path
+        v += ["A", "B", "C"]
+        edges = [(k, k+1, 1), (k+1, k+2, 1)] + ([(k, k+2, 1)] if s > 0 else [])
         pairs.append((v, e + edges + [(int(g.integers(0, k)), k, int(g.integers(0, 2)))]))
     flip = g.random(n) < noise; y[flip] *= -1
     return pairs, y
@@ -465,7 +512,8 @@ def plot_terms(est,        # any fitted estimator of this page
     import matplotlib.pyplot as plt
     from boostlit.core.plots import PALETTE
     rows = sorted(est.terms_.to_pylist(), key=lambda r: -abs(r["weight"]))[:top][::-1]
-    ax = ax or plt.subplots(figsize=(6, .5+.24*len(rows)))[1]; many = len({r["target"] for r in rows}) > 1
+    ax = ax or plt.subplots(figsize=(6, .5+.24*len(rows)))[1]
+    many = len({r["target"] for r in rows}) > 1
     names = [(f"{r['target']}: " if many else "") + (r["term"] if len(r["term"]) < 60 else r["term"][:57]+"...") for r in rows]
     ax.barh(range(len(rows)), [abs(r["weight"]) for r in rows], color=[PALETTE[0] if r["weight"] > 0 else PALETTE[1] for r in rows])
     ax.set_yticks(range(len(rows)), names); ax.set_xlabel("weight"); ax.grid(axis="y", visible=False)
@@ -479,9 +527,17 @@ def plot_patterns(est,       # a fitted estimator with oracle="subgraphs"
     import matplotlib.pyplot as plt
     from boostlit.lpboost.subgraphs import plot_pattern
     check_is_fitted(est)
-    if est.language_ != "subgraphs": raise ValueError("plot_patterns draws subgraphs; use plot_terms for other languages")
-    m = est.models_[-1]; a = m["alpha"][m["constant"] == 0]; order = np.argsort(-a)[:top]; order = order[a[order] > 0]; p = m["patterns"]
-    fig, axes = plt.subplots(1, max(1, len(order)), figsize=(1.9*max(1, len(order)), 2), squeeze=False)
+    if est.language_ != "subgraphs":
+        raise ValueError("plot_patterns draws subgraphs; use plot_terms for other languages")
+    m = est.models_[-1]
+    a = m["alpha"][m["constant"] == 0]
+    order = np.argsort(-a)[:top]
+    order = order[a[order] > 0]
+    p = m["patterns"]
+    room = np.maximum(3, p["length"][order]) if len(order) else np.array([3])         # a chain is as long as it has edges
+    fig, axes = plt.subplots(1, len(room), figsize=(.43*room.sum(), 2), width_ratios=room, squeeze=False)
     for ax, k in zip(axes[0], order):
-        plot_pattern(int(p["root"][k]), p["code"][k][:p["length"][k]], est.node_names_, est.edge_names_, ax); ax.set_title(f"{a[k]*(p['sign'][k] or 1):+.3f}")
+        plot_pattern(int(p["root"][k]), p["code"][k][:p["length"][k]], est.node_names_,
+                     est.edge_names_, ax)
+        ax.set_title(f"{a[k]*(p['sign'][k] or 1):+.3f}")
     return fig

@@ -50,7 +50,7 @@ def one_and_half_lp(H:np.ndarray,   # (n, P) presences
     "Solve the primal of the 1.5-class program over all columns at once."
     pos, neg = _classes(y); n, P = H.shape
     caps = np.where(pos, 1/pos.sum(), 1/max(1, neg.sum()))/check_nu(nu); s = np.where(pos, 1., -1.)
-    A = np.c_[-s[:, None]*H, pos.astype(float), -neg.astype(float), -np.eye(n)]          # alpha, rho1, rho2, xi
+    A = np.c_[-s[:, None]*H, pos.astype(float), -neg.astype(float), -np.eye(n)]  # alpha, rho1, rho2, xi
     r = _linprog(np.r_[np.zeros(P), -1, 1, caps], A_ub=A, b_ub=np.zeros(n), A_eq=np.r_[np.ones(P), np.zeros(n+2)][None], b_eq=[1])
     return LPSolution(-r.fun, r.x[:P], (r.x[P], r.x[P+1]), r.x[P+2:], -r.ineqlin.marginals)
 
@@ -60,8 +60,11 @@ def one_and_half_dual(H:np.ndarray, # (n, P) presences
                       nu:float,     # fraction of each class that may miss its margin
                      )->LPSolution: # rho is the pair (rho1, rho2); alpha are the multipliers of the rows
     "Solve Eq. 4 of the supplement over all rows at once."
-    pos, neg = _classes(y); n, P = H.shape; caps = np.where(pos, 1/pos.sum(), 1/max(1, neg.sum()))/check_nu(nu)
-    A = np.r_[np.c_[(np.where(pos, 1., -1.)[:, None]*H).T, -np.ones(P)], np.r_[-pos.astype(float), 0][None], np.r_[neg.astype(float), 0][None]]
+    pos, neg = _classes(y)
+    n, P = H.shape
+    caps = np.where(pos, 1/pos.sum(), 1/max(1, neg.sum()))/check_nu(nu)
+    A = np.r_[np.c_[(np.where(pos, 1., -1.)[:, None]*H).T, -np.ones(P)],
+              np.r_[-pos.astype(float), 0][None], np.r_[neg.astype(float), 0][None]]
     r = _linprog(np.r_[np.zeros(n), 1], A_ub=A, b_ub=np.r_[np.zeros(P), -1, 1], bounds=[(0, c) for c in caps]+[(None, None)])
     alpha, (r1, r2) = -r.ineqlin.marginals[:P], -r.ineqlin.marginals[P:]
     return LPSolution(r.fun, alpha, (r1, r2), None, r.x[:n])

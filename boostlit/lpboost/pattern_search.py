@@ -75,7 +75,10 @@ def exhaustive(language:tuple,    # (roots, children, cover)
     "Gain of every pattern of a language: what the bound saves us."
     roots, children, cover = language; S, out, stack = u.sum(), {}, list(roots)
     while stack:
-        t = stack.pop(); v = u[cover(t)]; out[t] = gain(v[v > 0].sum(), -v[v < 0].sum(), S, kind); stack.extend(children(t))
+        t = stack.pop()
+        v = u[cover(t)]
+        out[t] = gain(v[v > 0].sum(), -v[v < 0].sum(), S, kind)
+        stack.extend(children(t))
     return out
 
 # %% ../../nbs/lpboost/03_pattern_search.ipynb #2198f5f8
@@ -88,7 +91,10 @@ def plot_itemset_tree(T:np.ndarray,     # boolean (n, items); few items
     "The whole tree of itemsets and what branch and bound looks at."
     import matplotlib.pyplot as plt
     from boostlit.core.plots import PALETTE
-    roots, children, cover = itemset_language(T, max_length); top, visited, _ = branch_and_bound(roots, children, cover, u, kind); seen = set(visited); x, leaf, total = {}, 0, 0
+    roots, children, cover = itemset_language(T, max_length)
+    top, visited, _ = branch_and_bound(roots, children, cover, u, kind)
+    seen = set(visited)
+    x, leaf, total = {}, 0, 0
     ax = ax or plt.subplots(figsize=(6.8, 2.8))[1]
     def place(t):
         nonlocal leaf, total
@@ -96,11 +102,14 @@ def plot_itemset_tree(T:np.ndarray,     # boolean (n, items); few items
         for c in kids: place(c)
         if kids: x[t] = np.mean([x[c] for c in kids])
         else: x[t] = leaf; leaf += 1
-        for c in kids: ax.plot([x[t], x[c]], [-len(t), -len(c)], color="grey", lw=.7 if c in seen else .15, zorder=1)
+        for c in kids:
+            ax.plot([x[t], x[c]], [-len(t), -len(c)], color="grey", lw=.7 if c in seen else .15, zorder=1)
     for r in roots: place(r)
     for hit, size, colour in ((False, 2, "none"), (True, 12, PALETTE[0])):
         at = [t for t in x if (t in seen) == hit]
-        ax.scatter([x[t] for t in at], [-len(t) for t in at], s=size, facecolor=colour, edgecolor="grey" if not hit else PALETTE[0], lw=.3, zorder=2)
+        ax.scatter([x[t] for t in at], [-len(t) for t in at], s=size, facecolor=colour,
+                   edgecolor="grey" if not hit else PALETTE[0], lw=.3, zorder=2)
     ax.scatter(x[top[0][1]], -len(top[0][1]), s=110, facecolor="none", edgecolor=PALETTE[3], lw=1.6, zorder=3)
-    ax.set(yticks=-np.arange(1, max_length+1), yticklabels=np.arange(1, max_length+1), ylabel="items", xticks=[], title=f"{len(seen)} of {total} patterns evaluated")
+    ax.set(yticks=-np.arange(1, max_length+1), yticklabels=np.arange(1, max_length+1), ylabel="items",
+           xticks=[], title=f"{len(seen)} of {total} patterns evaluated")
     return ax

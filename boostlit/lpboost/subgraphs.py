@@ -29,19 +29,22 @@ def _check_edges(k, n, edges):
     seen = set()
     for e in edges:
         a, b = int(e[0]), int(e[1])
-        if not (0 <= a < n and 0 <= b < n): raise ValueError(f"graph {k} has {n} nodes, but an edge between {a} and {b}")
+        if not (0 <= a < n and 0 <= b < n):
+            raise ValueError(f"graph {k} has {n} nodes, but an edge between {a} and {b}")
         if a == b: raise ValueError(f"graph {k} has a loop at node {a}; patterns are simple graphs")
-        if (min(a, b), max(a, b)) in seen: raise ValueError(f"graph {k} names the edge between {a} and {b} twice")
+        if (min(a, b), max(a, b)) in seen:
+            raise ValueError(f"graph {k} names the edge between {a} and {b} twice")
         seen.add((min(a, b), max(a, b)))
 
 # %% ../../nbs/lpboost/04_subgraphs.ipynb #d2ea18ac
-def graph_set(nodes:list,            # one list of node labels a graph
-              edges:list,            # one list of (node, node, label) a graph, 0-based, each edge once
-              node_names:list=None,  # labels to code, in order; found if None
-              edge_names:list=None,  # the same for edge labels
-             )->GraphSet:            # flat arrays; a label outside the given names becomes -1 and matches nothing
+def graph_set(nodes:list,           # one list of node labels a graph
+              edges:list,           # one list of (node, node, label) a graph, 0-based, each edge once
+              node_names:list=None, # labels to code, in order; found if None
+              edge_names:list=None, # the same for edge labels
+             )->GraphSet:           # flat arrays; a label outside the given names becomes -1 and matches nothing
     "Undirected labelled graphs as flat arrays."
-    if len(nodes) != len(edges): raise ValueError(f"{len(nodes)} node lists but {len(edges)} edge lists")
+    if len(nodes) != len(edges):
+        raise ValueError(f"{len(nodes)} node lists but {len(edges)} edge lists")
     for k, (v, e) in enumerate(zip(nodes, edges)): _check_edges(k, len(v), e)
     sizes = np.array([len(v) for v in nodes], np.int64); start = np.r_[0, np.cumsum(sizes)]
     raw_v, raw_e = [v for g in nodes for v in g], [e[2] if len(e) > 2 else 0 for g in edges for e in g]
@@ -50,7 +53,8 @@ def graph_set(nodes:list,            # one list of node labels a graph
     ends = np.array([(start[k]+e[0], start[k]+e[1]) for k, g in enumerate(edges) for e in g], np.int64).reshape(-1, 2)
     a, b = np.r_[ends[:, 0], ends[:, 1]], np.r_[ends[:, 1], ends[:, 0]]
     label = np.array([code_e.get(v, -1) for v in raw_e]*2, np.int32); order = np.lexsort((b, a))
-    ptr = np.zeros(start[-1]+1, np.int64); np.cumsum(np.bincount(a, minlength=start[-1])[:start[-1]], out=ptr[1:])
+    ptr = np.zeros(start[-1]+1, np.int64)
+    np.cumsum(np.bincount(a, minlength=start[-1])[:start[-1]], out=ptr[1:])
     return GraphSet(np.array([code_v.get(v, -1) for v in raw_v], np.int32), np.repeat(np.arange(len(nodes)), sizes).astype(np.int32),
                     ptr, b[order].astype(np.int32), label[order], len(nodes), node_names, edge_names)
 
@@ -59,17 +63,21 @@ def as_graphs(X,                 # GraphSet, Arrow table, networkx graphs or (no
              )->list:            # one (nodes, edges) pair a graph
     "Any accepted collection of graphs as plain lists."
     if hasattr(X, "column_names"):
-        if not {"nodes", "edges"} <= set(X.column_names): raise ValueError("a table of graphs needs the columns 'nodes' and 'edges'")
+        if not {"nodes", "edges"} <= set(X.column_names):
+            raise ValueError("a table of graphs needs the columns 'nodes' and 'edges'")
         edges = [[(e["src"], e["dst"], e.get("label", 0)) for e in g or []] for g in X["edges"].to_pylist()]
         return [(list(v or []), e) for v, e in zip(X["nodes"].to_pylist(), edges)]
     return [_networkx_pair(g) if hasattr(g, "nodes") and hasattr(g, "edges") else _plain_pair(g) for g in X]
 
 def _plain_pair(g):
-    if not isinstance(g, (tuple, list)) or len(g) != 2: raise ValueError("a graph is a pair (node labels, edges), a networkx graph or a row of a table with 'nodes' and 'edges'")
+    if not isinstance(g, (tuple, list)) or len(g) != 2:
+        raise ValueError("a graph is a pair (node labels, edges), a networkx graph or a row of a table "
+                         "with 'nodes' and 'edges'")
     return list(g[0]), [tuple(e) for e in g[1]]
 
 def _networkx_pair(g):
-    if g.is_directed() or g.is_multigraph(): raise ValueError("patterns are mined in simple undirected graphs, got a directed or multi-graph")
+    if g.is_directed() or g.is_multigraph():
+        raise ValueError("patterns are mined in simple undirected graphs, got a directed or multi-graph")
     number = {v: i for i, v in enumerate(g.nodes)}
     return [d.get("label", 0) for _, d in g.nodes(data=True)], [(number[a], number[b], d.get("label", 0)) for a, b, d in g.edges(data=True)]
 
@@ -89,7 +97,8 @@ def graph_pairs(g:GraphSet)->list: # (nodes, edges) a graph
     start = np.searchsorted(g.graph, np.arange(g.n+1)); out = []
     for k in range(g.n):
         a = start[k]; nodes = [g.node_names[c] for c in g.node_label[a:start[k+1]]]
-        edges = [(v-a, int(g.to[p])-a, g.edge_names[g.edge_label[p]]) for v in range(a, start[k+1]) for p in range(g.ptr[v], g.ptr[v+1]) if v < g.to[p]]
+        edges = [(v-a, int(g.to[p])-a, g.edge_names[g.edge_label[p]]) for v in range(a, start[k+1])
+                 for p in range(g.ptr[v], g.ptr[v+1]) if v < g.to[p]]
         out.append((nodes, [(int(i), int(j), l) for i, j, l in edges]))
     return out
 
@@ -120,9 +129,10 @@ def rightmost_path(code):
 def extensions(walk, code, labels, adjacent):
     "All edges that may follow `code` on this walk, as (sort key, row, node)."
     path, done, n = rightmost_path(code), {frozenset(r[:2]) for r in code}, len(walk)
-    for u, e in adjacent[walk[path[0]]].items():                                     # backward, from the end of the path
-        if u in walk and (j := walk.index(u)) in path and frozenset((path[0], j)) not in done: yield (0, j, e, 0), (path[0], j, e, -1), None
-    for i in path:                                                                   # forward, from anywhere on it
+    for u, e in adjacent[walk[path[0]]].items():                # backward, from the end of the path
+        if u in walk and (j := walk.index(u)) in path and frozenset((path[0], j)) not in done:
+            yield (0, j, e, 0), (path[0], j, e, -1), None
+    for i in path:                                              # forward, from anywhere on it
         for u, e in adjacent[walk[i]].items():
             if u not in walk: yield (1, -i, e, labels[u]), (i, n, e, labels[u]), u
 
@@ -184,7 +194,8 @@ def _follow(code, k, walks, m, n_now, label, edge, have, n_edge, n_node):
                 at = -1
                 for z in range(n_now):
                     if walks[e, z] == v: at = z
-                if at >= 0 and (i != r or have[r, at]): continue                          # used, or backward from inside the path
+                if at >= 0 and (i != r or have[r, at]):
+                    continue  # used, or backward from inside the path
                 key = _key(i, at if at >= 0 else n_now, edge[walks[e, i], v], label[v], nv, n_edge, n_node)
                 if key < goal: return out, -1
                 if key > goal or (at < 0) != forward: continue
@@ -215,10 +226,14 @@ def is_minimal(code, length, root, n_edge, n_node):
 @njit(cache=True)
 def _extend(code, length, root, emb, label, ptr, to, edge_label, n_edge, n_node):
     "Every rightmost extension of every embedding: (key, embedding, new node or -1)."
-    path = _path(code, length); r = path[0]; nv = emb.shape[1]; plabel, pedge = _pattern(code, length, root)
-    nxt = np.full(nv, -1, np.int32)                                    # the path node behind each inner path node
+    path = _path(code, length)
+    r = path[0]
+    nv = emb.shape[1]
+    plabel, pedge = _pattern(code, length, root)
+    nxt = np.full(nv, -1, np.int32)                      # the path node behind each inner path node
     for q in range(1, len(path)): nxt[path[q]] = path[q-1]
-    size = max(16, 2*len(emb)); keys, src, new, m = np.empty(size, np.int64), np.empty(size, np.int32), np.empty(size, np.int32), 0
+    size = max(16, 2*len(emb))
+    keys, src, new, m = np.empty(size, np.int64), np.empty(size, np.int32), np.empty(size, np.int32), 0
     for e in range(len(emb)):
         for q in range(len(path)):
             i = path[q]; u = emb[e, i]
@@ -233,7 +248,10 @@ def _extend(code, length, root, emb, label, ptr, to, edge_label, n_edge, n_node)
                     first, goes = pedge[inner, nxt[inner]], plabel[nxt[inner]]
                     if le < first or (le == first and (lv if at < 0 else plabel[r]) < goes): continue
                 if m == len(keys): keys, src, new = _double(keys), _double(src), _double(new)
-                keys[m] = _key(i, nv if at < 0 else at, le, lv, nv+1, n_edge, n_node); src[m] = e; new[m] = v if at < 0 else -1; m += 1
+                keys[m] = _key(i, nv if at < 0 else at, le, lv, nv+1, n_edge, n_node)
+                src[m] = e
+                new[m] = v if at < 0 else -1
+                m += 1
     return keys[:m], src[:m], new[:m]
 
 @njit(cache=True)
@@ -252,7 +270,10 @@ def expand(code, length, root, emb, label, graph, ptr, to, edge_label, n_edge, n
         b = a; key = keys[order[a]]
         while b < m and keys[order[b]] == key: b += 1
         place = key//(n_node*n_edge); child[length, 2] = (key//n_node) % n_edge
-        if place <= nv: child[length, 0] = _path(code, length)[0]; child[length, 1] = place; child[length, 3] = -1
+        if place <= nv:
+            child[length, 0] = _path(code, length)[0]
+            child[length, 1] = place
+            child[length, 3] = -1
         else: child[length, 0] = 2*(nv+1)-place; child[length, 1] = nv; child[length, 3] = key % n_node
         if is_minimal(child, length+1, root, n_edge, n_node):
             w, c = e_ptr[n], c_ptr[n]; rows[n] = child[length]
@@ -272,20 +293,22 @@ class PatternTree:
         self.parent, self.root, self.depth = (np.empty(64, np.int32) for _ in range(3))
         self.row, self.size, self.ptr, self.cover = np.empty((64, 4), np.int32), 0, np.zeros(65, np.int64), np.empty(1024, np.int32)
         self.open, self.same, self._covers = {}, np.empty(64, np.int64), {}
-        for label in range(len(graphs.node_names)):                                     # depth 0: single nodes
+        for label in range(len(graphs.node_names)):                          # depth 0: single nodes
             v = np.flatnonzero(graphs.node_label == label).astype(np.int32)
             cover = np.unique(graphs.graph[v])
-            if len(cover) >= self.min_support: self._append(-1, label, np.zeros(4, np.int32), 0, cover, v[:, None])
+            if len(cover) >= self.min_support:
+                self._append(-1, label, np.zeros(4, np.int32), 0, cover, v[:, None])
 
     def _append(self, parent, root, row, depth, cover, emb):
         k = self.size
         if k == len(self.parent):
-            for name in ("parent", "root", "depth", "row", "same"): setattr(self, name, np.concatenate((getattr(self, name),)*2))
+            for name in ("parent", "root", "depth", "row", "same"):
+                setattr(self, name, np.concatenate((getattr(self, name),)*2))
             self.ptr = np.concatenate((self.ptr, np.empty(k, np.int64)))
         while self.ptr[k]+len(cover) > len(self.cover): self.cover = np.concatenate((self.cover,)*2)
         self.ptr[k+1] = self.ptr[k]+len(cover); self.cover[self.ptr[k]:self.ptr[k+1]] = cover
         self.parent[k], self.root[k], self.depth[k], self.row[k] = parent, root, depth, row
-        self.same[k] = self._covers.setdefault(cover.tobytes(), k)                       # first pattern with this very cover
+        self.same[k] = self._covers.setdefault(cover.tobytes(), k)  # first pattern with this very cover
         if depth < self.max_length: self.open[k] = emb
         self.size = k+1
 
@@ -305,7 +328,8 @@ class PatternTree:
         for c in range(len(rows)):
             if c_ptr[c+1]-c_ptr[c] < self.min_support: continue
             e = out[e_ptr[c]:e_ptr[c+1], :emb.shape[1]+(rows[c, 0] < rows[c, 1])]
-            self._append(k, self.root[k], rows[c], self.depth[k]+1, cover[c_ptr[c]:c_ptr[c+1]], np.ascontiguousarray(e) if self.depth[k]+1 < self.max_length else None)
+            self._append(k, self.root[k], rows[c], self.depth[k]+1, cover[c_ptr[c]:c_ptr[c+1]],
+                         np.ascontiguousarray(e) if self.depth[k]+1 < self.max_length else None)
 
     def expand_all(self):
         "Enumerate every pattern up to `max_length` edges."
@@ -336,7 +360,8 @@ class SubgraphOracle:
     def __init__(self, graphs,             # any collection of graphs
                  max_length:int=6,         # most edges of a pattern
                  min_support:int=1):       # fewest graphs that contain it
-        self.tree = PatternTree(to_graph_set(graphs), max_length, min_support); self.nodes_, self.bound_ = 0, np.inf
+        self.tree = PatternTree(to_graph_set(graphs), max_length, min_support)
+        self.nodes_, self.bound_ = 0, np.inf
 
     def best_k(self, y, w, k=1, threshold=-np.inf, node_budget=None, kind="signed"):
         "Up to `k` patterns with different covers and a gain above `threshold`, best first."
@@ -376,12 +401,14 @@ class _Search:
     def scan(self, lo):
         "Evaluate nodes from `lo` on; update the best and the heap of unexpanded nodes."
         t = self.tree
-        if t.size > len(self.gain): self.gain, self.bound = (np.concatenate((a, np.empty(t.size))) for a in (self.gain, self.bound))
-        self.visited += _evaluate(lo, t.size, t.parent, t.ptr, t.cover, self.u, self.total, self.signed, self.threshold, self.gain, self.bound)
+        if t.size > len(self.gain):
+            self.gain, self.bound = (np.concatenate((a, np.empty(t.size))) for a in (self.gain, self.bound))
+        self.visited += _evaluate(lo, t.size, t.parent, t.ptr, t.cover, self.u, self.total, self.signed,
+                                  self.threshold, self.gain, self.bound)
         good = lo + np.flatnonzero(self.gain[lo:t.size] > self.threshold)
         for n in good[np.argsort(-self.gain[good], kind="stable")]:
             if self.gain[n] <= self.threshold: break
-            self.top.setdefault(int(t.same[n]), self.gain[n])                            # equal covers count once
+            self.top.setdefault(int(t.same[n]), self.gain[n])              # equal covers count once
             if len(self.top) > self.k: del self.top[min(self.top, key=lambda q: (self.top[q], -q))]
             if len(self.top) == self.k: self.threshold = max(self.threshold, min(self.top.values()))
         if lo == 0: waiting = [n for n in t.open if self.bound[n] > self.threshold]
@@ -433,7 +460,8 @@ def contains(graphs:GraphSet,  # graphs coded with the same label names
             )->np.ndarray:     # (n,) booleans
     "Which graphs contain the pattern?"
     g = graphs; emb = np.flatnonzero(g.node_label == root).astype(np.int32)[:, None]
-    for row in np.asarray(code, np.int32).reshape(-1, 4): emb = _project(emb, row, g.node_label, g.ptr, g.to, g.edge_label)
+    for row in np.asarray(code, np.int32).reshape(-1, 4):
+        emb = _project(emb, row, g.node_label, g.ptr, g.to, g.edge_label)
     here = np.zeros(g.n, bool); here[g.graph[emb[:, 0]]] = True
     return here
 
@@ -464,13 +492,18 @@ def plot_pattern(root:int,        # label of node 0
     if ax is None: ax = plt.subplots(figsize=(1.8, 1.8))[1]
     label, edge = _pattern(np.asarray(code, np.int32).reshape(-1, 4), len(code), root); n = len(label)
     D = shortest_path(edge >= 0, unweighted=True)**2; C = np.eye(n)-1/n
-    val, vec = np.linalg.eigh(-.5*C@D@C); xy = (vec*np.sqrt(np.maximum(val, 0)))[:, ::-1][:, :2] if n > 2 else np.array([[0., 0], [1, 0]])[:n]
+    val, vec = np.linalg.eigh(-.5*C@D@C)
+    xy = (vec*np.sqrt(np.maximum(val, 0)))[:, ::-1][:, :2] if n > 2 else np.array([[0., 0], [1, 0]])[:n]
     for i in range(n):
         for j in range(i):
             if edge[i, j] < 0: continue
-            ax.plot(*xy[[i, j]].T, color="grey", lw=1.5, zorder=1); d = xy[i]-xy[j]; side = np.array([-d[1], d[0]])/max(np.hypot(*d), 1e-12)
-            side *= -1 if side[1] < -1e-9 or (abs(side[1]) <= 1e-9 and side[0] < 0) else 1                                  # beside the bond, above it where there is an above
-            ax.annotate(str(edge_names[edge[i, j]]), xy[[i, j]].mean(0), 8*side, textcoords="offset points", fontsize=8, ha="center", va="center", zorder=5)
+            ax.plot(*xy[[i, j]].T, color="grey", lw=1.5, zorder=1)
+            d = xy[i]-xy[j]
+            side = np.array([-d[1], d[0]])/max(np.hypot(*d), 1e-12)
+            # beside the bond, above it where there is an above
+            side *= -1 if side[1] < -1e-9 or (abs(side[1]) <= 1e-9 and side[0] < 0) else 1
+            ax.annotate(str(edge_names[edge[i, j]]), xy[[i, j]].mean(0), 8*side,
+                        textcoords="offset points", fontsize=8, ha="center", va="center", zorder=5)
         ax.annotate(str(node_names[label[i]]), xy[i], ha="center", va="center", fontsize=9, color="white", zorder=4, weight="bold")
     ax.scatter(*xy.T, s=170, color=[PALETTE[l % len(PALETTE)] for l in label], zorder=3)
     ax.set_axis_off(); ax.margins(.25); ax.set_aspect("equal", adjustable="datalim")
@@ -497,8 +530,13 @@ def plot_search_tree(oracle,  # an unused SubgraphOracle
     ax = ax or plt.subplots(figsize=(6.5, 2.8))[1]
     for k in range(full.size):
         hit = name(full, k) in seen
-        if full.parent[k] >= 0: ax.plot([x[int(full.parent[k])], x[k]], [-full.depth[full.parent[k]], -full.depth[k]], color="grey", lw=.8 if hit else .2, zorder=1)
-        ax.scatter(x[k], -full.depth[k], s=14 if hit else 3, facecolor=PALETTE[0] if hit else "none", edgecolor=PALETTE[0] if hit else "grey", lw=.4, zorder=2)
-        if name(full, k) == goal: ax.scatter(x[k], -full.depth[k], s=90, facecolor="none", edgecolor=PALETTE[3], lw=1.6, zorder=3)
-    ax.set(yticks=-np.arange(full.max_length+1), yticklabels=np.arange(full.max_length+1), ylabel="edges", xticks=[], title=f"{len(seen)} of {full.size} patterns visited")
+        if full.parent[k] >= 0:
+            ax.plot([x[int(full.parent[k])], x[k]], [-full.depth[full.parent[k]], -full.depth[k]],
+                    color="grey", lw=.8 if hit else .2, zorder=1)
+        ax.scatter(x[k], -full.depth[k], s=14 if hit else 3, facecolor=PALETTE[0] if hit else "none",
+                   edgecolor=PALETTE[0] if hit else "grey", lw=.4, zorder=2)
+        if name(full, k) == goal:
+            ax.scatter(x[k], -full.depth[k], s=90, facecolor="none", edgecolor=PALETTE[3], lw=1.6, zorder=3)
+    ax.set(yticks=-np.arange(full.max_length+1), yticklabels=np.arange(full.max_length+1),
+           ylabel="edges", xticks=[], title=f"{len(seen)} of {full.size} patterns visited")
     return ax

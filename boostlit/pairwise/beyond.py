@@ -50,7 +50,8 @@ def itml_scores(X, z, train, gamma=1., tol=1e-3, max_iter=1000):
     "Minus the ITML distance of all pairs, with metric-learn's defaults: bounds at the 5th and 95th percentile of all distances."
     from scipy.spatial.distance import pdist
     T = X[train]; P = np.unique(T.reshape(-1, X.shape[2]), axis=0)
-    d = pdist(P); zeros = len(P)                                     # the percentiles are taken over the whole matrix, its diagonal of zeros included
+    # the percentiles are taken over the whole matrix, its diagonal of zeros included
+    d = pdist(P); zeros = len(P)
     low, high = np.percentile(np.concatenate([d, d, np.zeros(zeros)]), (5, 95))
     D = X[:, 0]-X[:, 1]; order = np.argsort(-z[train], kind="stable")
     keep = (D[train][order]**2).sum(1) > 0
@@ -65,7 +66,8 @@ def symmetric_features(X):
 def lightgbm_scores(X, z, train):
     "Raw scores of LightGBM with default settings on symmetric features."
     from lightgbm import LGBMClassifier
-    return LGBMClassifier(n_jobs=1, verbose=-1, random_state=0).fit(symmetric_features(X[train]), z[train]).predict(symmetric_features(X), raw_score=True)
+    return LGBMClassifier(n_jobs=1, verbose=-1, random_state=0).fit(symmetric_features(X[train]),
+            z[train]).predict(symmetric_features(X), raw_score=True)
 
 # %% ../../nbs/pairwise/08_beyond.ipynb #3e99d41d
 def euclidean_scores(X, z, train):
@@ -83,7 +85,7 @@ RIVALS = {"Euclidean": euclidean_scores, "RCA": rca_scores, "ITML": itml_scores,
 def rival_experiment(name:str, seed:int, method:str)->dict:
     "Test accuracy and training seconds (one thread, threshold included) of one method on one draw."
     X, z, t = digits_draw(seed) if name == "digits" else paper_draw(name, seed)
-    RIVALS[method](X[:60], z[:60], t[:60]) if seed == 0 else None         # compile before the clock starts
+    RIVALS[method](X[:60], z[:60], t[:60]) if seed == 0 else None  # compile before the clock starts
     start = process_time(); s = RIVALS[method](X, z, t); seconds = process_time()-start
     cut = best_cut(s[t], z[t] > 0) if method in ("Euclidean", "RCA", "ITML") else 0.
     return dict(accuracy=float(np.mean((s[~t] > cut) == (z[~t] > 0))), seconds=seconds)
@@ -97,7 +99,8 @@ def beyond(n_jobs=1, out=None, progress=True, draws=50):
     rows = []
     for quantity in ("accuracy", "seconds"):
         for r in summarise(runs, ["name", "method"], quantity).to_pylist():
-            rows.append(dict(item="Beyond", dataset=PAPER_NAMES[r["name"]], method=r["method"], quantity=quantity, value=r[quantity], spread=r["spread"],
+            rows.append(dict(item="Beyond", dataset=PAPER_NAMES[r["name"]], method=r["method"],
+                             quantity=quantity, value=r[quantity], spread=r["spread"],
                              seeds=f"0-{draws-1}", link="pairwise/08_beyond.ipynb", comment="not in the paper"))
     return rows
 
@@ -112,8 +115,11 @@ def strangers(X:np.ndarray,       # (n, d) samples
     from boostlit.pairwise.pairs import draw_pairs, split_classes, pair_counts
     seen = split_classes(y, n_test, [seed, 0]); out = []
     for side in (seen, ~seen):
-        codes = np.unique(y[side], return_inverse=True)[1]; K = codes.max()+1; least = np.bincount(codes).min()
-        a = max(1, min(n_pairs//(2*K), least//4)); b = max(1, min(n_pairs//(K*(K-1)), (least-2*a)//(K-1)))
+        codes = np.unique(y[side], return_inverse=True)[1]
+        K = codes.max()+1
+        least = np.bincount(codes).min()
+        a = max(1, min(n_pairs//(2*K), least//4))
+        b = max(1, min(n_pairs//(K*(K-1)), (least-2*a)//(K-1)))
         index, z = draw_pairs(codes, a*K, b*K*(K-1)//2, [seed, 1])
         out += [X[side][index], z]
     return tuple(out)

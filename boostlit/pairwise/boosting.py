@@ -119,7 +119,7 @@ def _open(t, positive, w, code, flag, hist, P, N, best, cut):
     k, p, n, p0, n0 = 0, 0., 0., 0., 0.
     for j in range(count):
         i = rows[j]
-        if j == 0 or code[i] != code[rows[j-1]]:                      # first of a bin: weights below it
+        if j == 0 or code[i] != code[rows[j-1]]:                  # first of a bin: weights below it
             while k < code[i]: n0 += hist[2*k]; p0 += hist[2*k+1]; k += 1
             p, n = p0, n0
         if positive[i]: p += w[i]
@@ -137,7 +137,8 @@ def _round(U, V, feature, directions, learn, centre, scale, positive, w, wz, t, 
     best, winner, cut, bins = -1., -1, 0., len(flag)
     for j in range(len(feature)):
         r = feature[j]; u, v = U[r], V[r]
-        if learn: directions[j, 0], directions[j, 1] = _direction(u, v, w, wz, W, Z, centre[r], scale[r])
+        if learn:
+            directions[j, 0], directions[j, 1] = _direction(u, v, w, wz, W, Z, centre[r], scale[r])
         lo, hi = _project(u, v, directions[j, 0], directions[j, 1], t)
         if not hi > lo: continue
         _fill(t, positive, w, lo, (bins-1)/(hi-lo), hist, code)
@@ -173,7 +174,8 @@ def candidate_projections(projection:str, # one of `PROJECTIONS`
                           d:int,          # components
                          )->tuple:        # (component of each candidate, directions to start with)
     "Candidate lines of each method."
-    if projection not in PROJECTIONS: raise ValueError(f"projection must be one of {', '.join(map(repr, PROJECTIONS))}, got {projection!r}")
+    if projection not in PROJECTIONS:
+        raise ValueError(f"projection must be one of {', '.join(map(repr, PROJECTIONS))}, got {projection!r}")
     if projection == "concatenation": return np.repeat(np.arange(d), 2), np.tile(np.eye(2), (d, 1))
     return np.arange(d), np.tile([1., -1.], (d, 1))
 
@@ -190,7 +192,8 @@ class PairStumpOracle:
         self.U, self.V = np.ascontiguousarray(np.moveaxis(np.asarray(pairs, np.float64), 0, 2))
         d, n = self.U.shape
         self.projection, self.learning_rate = projection, learning_rate
-        self.feature, self.directions = candidate_projections(projection, d) if directions is None else (np.asarray(directions[0]), np.array(directions[1], float))
+        self.feature, self.directions = (candidate_projections(projection, d) if directions is None
+                                         else (np.asarray(directions[0]), np.array(directions[1], float)))
         self.learn = directions is None and projection in ("swlda", "lda")
         self.centre, self.scale = _centre_scale(self.U, self.V)
         bins = int(np.clip(n//4, 32, 8192)) if n_bins is None else n_bins
@@ -217,5 +220,6 @@ def _centre_scale(U, V):
     "Middle and inverse half-range of each component, so that no square over- or underflows."
     lo, hi = np.minimum(U.min(1), V.min(1)), np.maximum(U.max(1), V.max(1))
     half = .5*hi-.5*lo
-    if not (np.isfinite(half).all() and half.max(initial=0.) < 1e300): raise ValueError("values too large: the range of a component exceeds 1e300")
+    if not (np.isfinite(half).all() and half.max(initial=0.) < 1e300):
+        raise ValueError("values too large: the range of a component exceeds 1e300")
     return .5*lo+.5*hi, np.where(half > 0, 1/np.where(half > 1e-300, half, 1.), 1.)

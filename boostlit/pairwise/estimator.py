@@ -22,12 +22,18 @@ from .lifting import LiftedOracle, pair_axes, rotate_pairs, quadratic_scores
 def check_pairs(est, pairs, y="no_validation", reset=False):
     "Validated float64 pairs of shape (n, 2, d), and labels if given."
     labelled = not (isinstance(y, str) and y == "no_validation")
-    if labelled and y is None: raise ValueError("PairwiseBoostClassifier requires y to be passed, but the target y is None")
+    if labelled and y is None:
+        raise ValueError("PairwiseBoostClassifier requires y to be passed, but the target y is None")
     shape = np.shape(pairs)
-    if len(shape) != 3 or shape[1] != 2: raise ValueError(f"pairs must have shape (n_pairs, 2, n_features): two samples a pair; got {shape}")
+    if len(shape) != 3 or shape[1] != 2:
+        raise ValueError("pairs must have shape (n_pairs, 2, n_features): two samples a pair; "
+                         f"got {shape}")
     if shape[2] == 0: raise ValueError("pairs have 0 features; at least one is required")
-    if not reset and shape[2] != est.n_features_in_: raise ValueError(f"the samples of these pairs have {shape[2]} features, the classifier was fitted on {est.n_features_in_}")
-    out = validate_data(est, pairs, y, reset=False, skip_check_array=False, dtype=np.float64, allow_nd=True, ensure_2d=False) if labelled else \
+    if not reset and shape[2] != est.n_features_in_:
+        raise ValueError(f"the samples of these pairs have {shape[2]} features, the classifier was "
+                         f"fitted on {est.n_features_in_}")
+    out = validate_data(est, pairs, y, reset=False, skip_check_array=False, dtype=np.float64,
+                        allow_nd=True, ensure_2d=False) if labelled else \
           validate_data(est, pairs, reset=False, dtype=np.float64, allow_nd=True, ensure_2d=False)
     if reset: est.n_features_in_ = shape[2]
     return out
@@ -36,10 +42,14 @@ def check_pairs(est, pairs, y="no_validation", reset=False):
 def check_settings(est):
     "Complain about parameters out of range."
     kinds = (*PROJECTIONS, "lifted")
-    if est.projection not in kinds: raise ValueError(f"projection must be one of {', '.join(map(repr, kinds))}, got {est.projection!r}")
-    if not (isinstance(est.n_estimators, (int, np.integer)) and est.n_estimators >= 1): raise ValueError(f"n_estimators must be a positive integer, got {est.n_estimators!r}")
-    if est.learning_rate is not None and not 0 < est.learning_rate <= 1: raise ValueError(f"learning_rate must lie in (0, 1], got {est.learning_rate!r}")
-    if est.ridge is not None and not est.ridge >= 0: raise ValueError(f"ridge must be None or not negative, got {est.ridge!r}")
+    if est.projection not in kinds:
+        raise ValueError(f"projection must be one of {', '.join(map(repr, kinds))}, got {est.projection!r}")
+    if not (isinstance(est.n_estimators, (int, np.integer)) and est.n_estimators >= 1):
+        raise ValueError(f"n_estimators must be a positive integer, got {est.n_estimators!r}")
+    if est.learning_rate is not None and not 0 < est.learning_rate <= 1:
+        raise ValueError(f"learning_rate must lie in (0, 1], got {est.learning_rate!r}")
+    if est.ridge is not None and not est.ridge >= 0:
+        raise ValueError(f"ridge must be None or not negative, got {est.ridge!r}")
 
 # %% ../../nbs/pairwise/06_estimator.ipynb #6c2f9c7d
 def fit_pairs(est, X, z, w):
@@ -89,10 +99,12 @@ class PairwiseBoostClassifier(BoostingClassifierMixin, ClassifierMixin, BaseEsti
         check_settings(self)
         X, y = check_pairs(self, X, y, reset=True)
         self.classes_, codes = encode_labels(y)
-        if len(self.classes_) > 2: raise ValueError(f"Only binary classification is supported: a pair is of the same class or not, y has {len(self.classes_)} labels")
+        if len(self.classes_) > 2: raise ValueError(
+            f"Only binary classification is supported: a pair is of the same class or not, y has {len(self.classes_)} labels")
         w = normalise_weights(sample_weight, len(y)); keep = w > 0
         if not keep.all(): X, codes, w = X[keep], codes[keep], w[keep]
-        if len(np.unique(codes)) < 2: raise ValueError("sample_weight leaves one class of pairs: both same and different pairs need positive weight")
+        if len(np.unique(codes)) < 2: raise ValueError(
+            "sample_weight leaves one class of pairs: both same and different pairs need positive weight")
         fit_pairs(self, X, 2.*codes-1, w)
         self.threshold_ = 0.
         return self
@@ -135,15 +147,18 @@ def best_cut(score:np.ndarray,       # similarities
              min_rate:float=None,    # for "max_tpr" the least true-negative rate, for "max_tnr" the least true-positive rate
             )->float:                # pairs with a larger score count as same
     "Threshold that serves a purpose best on labelled pairs; halfway between neighbouring scores."
-    if strategy not in ("accuracy", "f1", "max_tpr", "max_tnr"): raise ValueError(f"strategy must be 'accuracy', 'f1', 'max_tpr' or 'max_tnr', got {strategy!r}")
-    if strategy.startswith("max") and not (min_rate is not None and 0 <= min_rate <= 1): raise ValueError(f"strategy {strategy!r} needs min_rate between 0 and 1, got {min_rate!r}")
+    if strategy not in ("accuracy", "f1", "max_tpr", "max_tnr"):
+        raise ValueError(f"strategy must be 'accuracy', 'f1', 'max_tpr' or 'max_tnr', got {strategy!r}")
+    if strategy.startswith("max") and not (min_rate is not None and 0 <= min_rate <= 1):
+        raise ValueError(f"strategy {strategy!r} needs min_rate between 0 and 1, got {min_rate!r}")
     if same.all() or not same.any(): raise ValueError("calibration needs both same and different pairs")
     order = np.argsort(-score); s, y = score[order], same[order]
-    tp, fp = np.r_[0, np.cumsum(y)], np.r_[0, np.cumsum(~y)]                      # the first k count as same
+    tp, fp = np.r_[0, np.cumsum(y)], np.r_[0, np.cumsum(~y)]             # the first k count as same
     P, N = tp[-1], fp[-1]
     cuts = np.r_[s[0]+1, .5*s[1:]+.5*s[:-1], s[-1]-1]
     ok = np.r_[True, s[1:] < s[:-1], True]
-    value = {"accuracy": tp+N-fp, "f1": 2*tp/np.maximum(tp+fp+P, 1), "max_tpr": np.where((N-fp) >= min_rate*N, tp, -1) if strategy == "max_tpr" else None,
+    value = {"accuracy": tp+N-fp, "f1": 2*tp/np.maximum(tp+fp+P, 1),
+             "max_tpr": np.where((N-fp) >= min_rate*N, tp, -1) if strategy == "max_tpr" else None,
              "max_tnr": np.where(tp >= min_rate*P, N-fp, -1) if strategy == "max_tnr" else None}[strategy]
     return float(cuts[np.where(ok, value, -2).argmax()])
 

@@ -15,9 +15,13 @@ from .pairs import draw_pairs, split_pairs
 from .estimator import PairwiseBoostClassifier
 
 # %% ../../nbs/pairwise/07_experiments.ipynb #5df73209
-TABLE2 = {"mfeat": (10, 460, 540), "letter": (16, 1300, 1300), "covtype": (15, 840, 840), "optdigits": (15, 1260, 1260)}   # dimension, same pairs, different pairs
+# dimension, same pairs, different pairs
+TABLE2 = {"mfeat": (10, 460, 540), "letter": (16, 1300, 1300), "covtype": (15, 840, 840),
+          "optdigits": (15, 1260, 1260)}
 PAPER_NAMES = {"mfeat": "MF", "letter": "LR", "covtype": "Covtype", "optdigits": "Optdigits"}
-METHODS = {"concatenation": ("concatenation", False), "difference": ("difference", False), "LDA": ("lda", True), "swLDA": ("swlda", True)}   # projection, symmetrised?
+# projection, symmetrised?
+METHODS = {"concatenation": ("concatenation", False), "difference": ("difference", False),
+           "LDA": ("lda", True), "swLDA": ("swlda", True)}
 
 # %% ../../nbs/pairwise/07_experiments.ipynb #0c560845
 @lru_cache(maxsize=4)
@@ -53,7 +57,8 @@ def digits_draw(seed, train_size=.8):
     return reduced("digits", 15)[0][index], z, split_pairs(z, train_size, [2, seed, 1])
 
 # %% ../../nbs/pairwise/07_experiments.ipynb #236edc6d
-def pair_experiment(name:str, seed:int, method:str, rounds=(25, 50, 100, 200, 400), train_size:float=.8, scale:bool=False, shuffle_order:bool=True)->list:
+def pair_experiment(name:str, seed:int, method:str, rounds=(25, 50, 100, 200, 400), train_size:float=.8,
+                    scale:bool=False, shuffle_order:bool=True)->list:
     "Accuracy of one method on one draw after some numbers of rounds."
     X, z, t = digits_draw(seed, train_size) if name == "digits" else paper_draw(name, seed, train_size, scale, shuffle_order)
     projection, symmetric = METHODS[method]
@@ -66,7 +71,8 @@ def table3(n_jobs=1, out=None, progress=True, draws=50):
     "Table 3: accuracy of four methods on four data sets, mean of fifty draws."
     units = [dict(name=name, seed=s, method=m, rounds=[400]) for name in TABLE2 for m in METHODS for s in range(draws)]
     means = summarise(run_units(pair_experiment, units, out, n_jobs, "Table 3", progress), ["name", "method"], "accuracy")
-    return [dict(item="Table 3", dataset=PAPER_NAMES[r["name"]], method=r["method"], quantity="accuracy", value=r["accuracy"], spread=r["spread"],
+    return [dict(item="Table 3", dataset=PAPER_NAMES[r["name"]], method=r["method"],
+                 quantity="accuracy", value=r["accuracy"], spread=r["spread"],
                  seeds=f"0-{draws-1}", link="pairwise/07_experiments.ipynb") for r in means.to_pylist()]
 
 # %% ../../nbs/pairwise/07_experiments.ipynb #fda90ed1
@@ -85,8 +91,11 @@ def table2(n_jobs=1, out=None, progress=True):
     rows = []
     for name, (k, same, different) in TABLE2.items():
         data = load_dataset(name); _, z, _ = paper_draw(name, 0)
-        counts = {"instances": len(data.X), "classes": len(np.unique(np.asarray(data.y))), "attributes": data.X.shape[1], "dimension after PCA": k, "same pairs": int((z > 0).sum()), "different pairs": int((z < 0).sum())}
-        rows += [dict(item="Table 2", dataset=PAPER_NAMES[name], method="data", quantity=q, value=v, seeds="0", link="pairwise/07_experiments.ipynb") for q, v in counts.items()]
+        counts = {"instances": len(data.X), "classes": len(np.unique(np.asarray(data.y))),
+                  "attributes": data.X.shape[1], "dimension after PCA": k,
+                  "same pairs": int((z > 0).sum()), "different pairs": int((z < 0).sum())}
+        rows += [dict(item="Table 2", dataset=PAPER_NAMES[name], method="data", quantity=q, value=v,
+                      seeds="0", link="pairwise/07_experiments.ipynb") for q, v in counts.items()]
     return rows
 
 # %% ../../nbs/pairwise/07_experiments.ipynb #11f85285
@@ -98,7 +107,9 @@ def learning_run(n_jobs=1, out=None, progress=True, draws=5):
 # %% ../../nbs/pairwise/07_experiments.ipynb #f44be5d6
 def reading(train_size:float, scale:bool, draws:int=5, rounds:int=400, names=tuple(TABLE2), methods=("difference", "LDA", "swLDA"))->dict:
     "Mean accuracies of one reading of the protocol: {(data set, method): accuracy}."
-    return {(PAPER_NAMES[n], m): float(np.mean([pair_experiment(n, s, m, [rounds], train_size, scale)[0]["accuracy"] for s in range(draws)])) for n in names for m in methods}
+    accuracy = lambda n, s, m: pair_experiment(n, s, m, [rounds], train_size, scale)[0]["accuracy"]
+    return {(PAPER_NAMES[n], m): float(np.mean([accuracy(n, s, m) for s in range(draws)]))
+            for n in names for m in methods}
 
 # %% ../../nbs/pairwise/07_experiments.ipynb #0cb191a8
 def fixed_angles(X, z, train, angles, n_rounds=400):

@@ -47,9 +47,9 @@ def gentle_stumps(X:np.ndarray,    # (n, d) samples
     "Gentle AdaBoost of decision stumps, line by line."
     w, stumps, gains = np.full(len(z), 1/len(z)), [], []
     for _ in range(n_rounds):
-        found = [best_threshold(x, z, w) for x in X.T]                    # Eqs. 4, 5 for each component
+        found = [best_threshold(x, z, w) for x in X.T]                 # Eqs. 4, 5 for each component
         f = int(np.argmax([g for g, *_ in found])); gain, theta, a, b = found[f]
-        w = w*np.exp(-z*np.where(X[:, f] > theta, a, b)); w /= w.sum()    # Eq. 3
+        w = w*np.exp(-z*np.where(X[:, f] > theta, a, b)); w /= w.sum() # Eq. 3
         stumps.append((f, theta, a, b)); gains.append(gain)
     return stumps, gains
 

@@ -26,7 +26,8 @@ def pair_axes(pairs:np.ndarray,    # (n, 2, d)
     same, different = scatter(1), scatter(-1)
     level = np.trace(same)/len(same)
     if not level > 0: level = np.trace(different)/len(same)
-    if not level > 0: raise ValueError("every component of the pairs is constant: there is nothing to cut")
+    if not level > 0:
+        raise ValueError("every component of the pairs is constant: there is nothing to cut")
     ratio, axes = eigh(different, same+shrink*level*np.eye(len(same)))
     return mean, np.ascontiguousarray(axes[:, ::-1]), ratio[::-1]
 
@@ -94,10 +95,10 @@ def quadratic_scores(R, c, A, B)->np.ndarray:
 class LiftedOracle(PairStumpOracle):
     "Pair stumps on squared differences and sums; its first answer is a quadratic form of all leading components."
     def __init__(self,
-                 R,                       # (n, 2, k) rotated pairs
-                 learning_rate:float=.1,  # factor on the values of the stumps
-                 ridge=5.,                # shrinkage of the quadratic first round; None to leave it out
-                 most_axes:int=20,        # axes that take part in the quadratic round
+                 R,                      # (n, 2, k) rotated pairs
+                 learning_rate:float=.1, # factor on the values of the stumps
+                 ridge=5.,               # shrinkage of the quadratic first round; None to leave it out
+                 most_axes:int=20,       # axes that take part in the quadratic round
                 ):
         super().__init__(R**2, "swlda", learning_rate)
         self.R, self.ridge, self.most_axes = R, ridge, most_axes

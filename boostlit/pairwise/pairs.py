@@ -20,7 +20,9 @@ def pair_counts(n_classes:int,     # K
     if K < 2: raise ValueError(f"pairs of different classes need at least 2 classes, got {K}")
     s, t = n_same//K, 2*n_different//(K*(K-1))
     if n_same < 1 or n_different < 1 or s*K != n_same or t*K*(K-1) != 2*n_different:
-        raise ValueError(f"a fair draw from {K} classes needs n_same to be a positive multiple of {K} and n_different a positive multiple of {K*(K-1)//2}, got {n_same} and {n_different}")
+        raise ValueError(f"a fair draw from {K} classes needs n_same to be a positive multiple of {K} "
+                         f"and n_different a positive multiple of {K*(K-1)//2}, got {n_same} and "
+                         f"{n_different}")
     return s, t, 2*s+(K-1)*t
 
 # %% ../../nbs/pairwise/04_pairs.ipynb #e3cee838
@@ -35,14 +37,16 @@ def draw_pairs(y,                    # class of each sample
     classes, codes = np.unique(np.asarray(y), return_inverse=True)
     K = len(classes); s, t, need = pair_counts(K, n_same, n_different)
     have = np.bincount(codes, minlength=K)
-    if have.min() < need: raise ValueError(f"each class must give {need} samples; class {classes[have.argmin()]!r} has {have.min()}")
+    if have.min() < need:
+        raise ValueError(f"each class must give {need} samples; class {classes[have.argmin()]!r} has {have.min()}")
     pool = np.stack([rng.permutation(np.flatnonzero(codes == k))[:need] for k in range(K)])
     same, rest = pool[:, :2*s].reshape(-1, 2), pool[:, 2*s:].reshape(K, K-1, t)
     a, b = np.triu_indices(K, 1)
     different = np.stack([rest[a, b-1], rest[b, a]], -1).reshape(-1, 2)
     pairs = np.concatenate([same, different]); z = np.repeat([1, -1], [len(same), len(different)])
     if shuffle_order: pairs = np.where(rng.random(len(pairs))[:, None] < .5, pairs, pairs[:, ::-1])
-    rows = rng.permutation(len(pairs))                                # cross-validation without shuffling must find all classes in each fold
+    # cross-validation without shuffling must find all classes in each fold
+    rows = rng.permutation(len(pairs))
     return pairs[rows], z[rows]
 
 # %% ../../nbs/pairwise/04_pairs.ipynb #40d1d51f
@@ -51,7 +55,8 @@ def split_pairs(z,                  # labels of the pairs
                 random_state=None,  # seed or Generator
                )->np.ndarray:       # boolean mask: True for training pairs
     "Random training mask with the same share of each label."
-    if not 0 < train_size < 1: raise ValueError(f"train_size must lie between 0 and 1, got {train_size}")
+    if not 0 < train_size < 1:
+        raise ValueError(f"train_size must lie between 0 and 1, got {train_size}")
     rng, z = np.random.default_rng(random_state), np.asarray(z)
     train = np.zeros(len(z), bool)
     for label in np.unique(z)[::-1]:
@@ -64,7 +69,8 @@ def stack_pairs(pairs,        # (n, 2, d)
                )->np.ndarray: # (2n, d), the two samples of a pair on neighbouring rows
     "All samples of the pairs, one a row."
     pairs = np.asarray(pairs)
-    if pairs.ndim != 3 or pairs.shape[1] != 2: raise ValueError(f"pairs must have shape (n_pairs, 2, n_features), got {pairs.shape}")
+    if pairs.ndim != 3 or pairs.shape[1] != 2:
+        raise ValueError(f"pairs must have shape (n_pairs, 2, n_features), got {pairs.shape}")
     return pairs.reshape(-1, pairs.shape[2])
 
 # %% ../../nbs/pairwise/04_pairs.ipynb #730fd49e
@@ -92,12 +98,14 @@ class PairTransformer(TransformerMixin, BaseEstimator):
         return tags
 
 # %% ../../nbs/pairwise/04_pairs.ipynb #6d6a0248
-def split_classes(y,                  # class of each sample
-                  n_test:int,         # number of classes kept for testing
-                  random_state=None,  # seed or Generator
-                 )->np.ndarray:       # boolean mask of samples: True where the class is for training
+def split_classes(y,                 # class of each sample
+                  n_test:int,        # number of classes kept for testing
+                  random_state=None, # seed or Generator
+                 )->np.ndarray:      # boolean mask of samples: True where the class is for training
     "Mask of the samples whose class may be trained on; the other classes are never seen."
     classes = np.unique(np.asarray(y))
-    if not 2 <= n_test <= len(classes)-2: raise ValueError(f"need at least 2 classes on each side of the split, got {n_test} of {len(classes)} for testing")
+    if not 2 <= n_test <= len(classes)-2:
+        raise ValueError(f"need at least 2 classes on each side of the split, got {n_test} of "
+                         f"{len(classes)} for testing")
     held = np.random.default_rng(random_state).choice(classes, n_test, replace=False)
     return ~np.isin(y, held)

@@ -54,7 +54,7 @@ def _direction(u, v, w, wz, W, Z, c, s):
     if s11*s22-s12*s12 <= ridge*(s11+s22): s11 += ridge; s22 += ridge   # (nearly) singular scatter
     x, y = s22*g1-s12*g2, s11*g2-s12*g1
     size = np.sqrt(x*x+y*y)
-    if not size > 1e-12*(s11+s22)*np.sqrt((aa+bb)/W): return fallback, -fallback     # the means coincide
+    if not size > 1e-12*(s11+s22)*np.sqrt((aa+bb)/W): return fallback, -fallback  # the means coincide
     return x/size, y/size
 
 # %% ../../nbs/pairwise/02_projection.ipynb #db3f81af
@@ -137,7 +137,8 @@ class WeightedLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierM
     def __str__(self): return readable(self)
 
     @property
-    def _max_components(self): return min(self.scalings_.shape[1], self.n_components or self.scalings_.shape[1])
+    def _max_components(self):
+        return min(self.scalings_.shape[1], self.n_components or self.scalings_.shape[1])
     _n_features_out = _max_components                # names of the axes for `get_feature_names_out`
 
 # %% ../../nbs/pairwise/02_projection.ipynb #10b53a63
@@ -145,12 +146,17 @@ def _fit_lda(est, X, codes, w):
     "Axes, priors and the linear classifier of a `WeightedLDA`."
     K, d = len(est.classes_), X.shape[1]
     if len(np.unique(codes)) < K: raise ValueError("every class needs a sample of positive weight")
-    if len(X) <= K: raise ValueError(f"the number of samples must exceed the number of classes, got {len(X)} samples of {K} classes")
-    if est.n_components is not None and not 1 <= est.n_components <= min(K-1, d): raise ValueError(f"n_components must lie between 1 and min(classes - 1, features) = {min(K-1, d)}, got {est.n_components}")
+    if len(X) <= K:
+        raise ValueError(f"the number of samples must exceed the number of classes, got {len(X)} samples of {K} classes")
+    if est.n_components is not None and not 1 <= est.n_components <= min(K-1, d):
+        raise ValueError("n_components must lie between 1 and min(classes - 1, "
+                         f"features) = {min(K-1, d)}, got {est.n_components}")
     W, est.means_, est.xbar_, est.scalings_, spread = discriminant_axes(X, codes, w, est.tol)
-    if not spread.any(): warnings.warn("the class means coincide: no direction discriminates, the axis kept is arbitrary", RuntimeWarning, stacklevel=3)
+    if not spread.any():
+        warnings.warn("the class means coincide: no direction discriminates, the axis kept is arbitrary", RuntimeWarning, stacklevel=3)
     est.priors_ = W if est.priors is None else np.asarray(est.priors, float)/np.sum(est.priors)
-    if est.priors_.shape != (K,) or (est.priors_ < 0).any(): raise ValueError(f"priors must be {K} non-negative numbers")
+    if est.priors_.shape != (K,) or (est.priors_ < 0).any():
+        raise ValueError(f"priors must be {K} non-negative numbers")
     est.explained_variance_ratio_ = spread**2/max((spread**2).sum(), 1e-300)
     M = (est.means_-est.xbar_)@est.scalings_
     coef, const = M@est.scalings_.T, -.5*(M**2).sum(1)+np.log(np.maximum(est.priors_, 1e-300))

@@ -32,31 +32,31 @@ def box2(oracle,             # any object with `best(y, w)` and `outputs(h)`
     "Quadratic boosting, Box 2 of the paper line by line, over any base learner."
     rng, w, rounds, spent = np.random.default_rng(seed), np.full(len(y), 1/len(y)), [], 0
     while spent < n_estimators:
-        h, edge = oracle.best(y, w)                                              # (1a) a single classifier
+        h, edge = oracle.best(y, w)  # (1a) a single classifier
         g = [h]
-        for i in range(n_restarts if n_estimators - spent > 1 else 0):           # (1b) R compound classifiers
+        for i in range(n_restarts if n_estimators - spent > 1 else 0):  # (1b) R compound classifiers
             r = 1. - 2*rng.integers(0, 2, size=(1, len(y)))
-            pair, pair_edge, _ = relabel(oracle, y, w, r, max_inner)             #      (i) and (ii)
-            if pair_edge > edge + 1e-12: g, edge = pair, pair_edge               # (1c) keep the best of all
+            pair, pair_edge, _ = relabel(oracle, y, w, r, max_inner)           #      (i) and (ii)
+            if pair_edge > edge + 1e-12: g, edge = pair, pair_edge  # (1c) keep the best of all
         error = (1 - edge)/2
-        if error >= .5: break                                                    # nothing better than a coin
+        if error >= .5: break  # nothing better than a coin
         alpha = half_log_odds(error)
         rounds.append((g, alpha, error)); spent += len(g)
-        if error <= TINY: break                                                 # nothing left to learn
-        w = w*np.exp(-alpha*y*np.prod([oracle.outputs(h) for h in g], axis=0))   # (2) reweight
+        if error <= TINY: break                                              # nothing left to learn
+        w = w*np.exp(-alpha*y*np.prod([oracle.outputs(h) for h in g], axis=0)) # (2) reweight
         w = w/w.sum()
     return rounds
 
 # %% ../../nbs/quadratic/04_boosting.ipynb #d2753a03
 class ProductOracle:
     "L_G: answers with the best single classifier or product that relabelling (or exact search) finds over a base oracle."
-    def __init__(self, oracle,            # the base oracle L_H
-                 n_restarts:int=5,        # R random starts for each degree
-                 max_inner:int=20,        # K steps at most from each
-                 degree:int=2,            # most factors in a product
-                 search:str="relabel",    # "relabel", or "exact" for all pairs of stumps
-                 budget:int=None,         # base classifiers it may hand out in all; None for no limit
-                 random_state=None):      # seed or RandomState of the random labels
+    def __init__(self, oracle,          # the base oracle L_H
+                 n_restarts:int=5,      # R random starts for each degree
+                 max_inner:int=20,      # K steps at most from each
+                 degree:int=2,          # most factors in a product
+                 search:str="relabel",  # "relabel", or "exact" for all pairs of stumps
+                 budget:int=None,       # base classifiers it may hand out in all; None for no limit
+                 random_state=None):    # seed or RandomState of the random labels
         self.oracle, self.n_restarts, self.max_inner, self.degree, self.search = oracle, n_restarts, max_inner, degree, search
         self.budget, self.rng, self.edge = budget, check_random_state(random_state), None
 
@@ -132,7 +132,8 @@ def _add_terms(stumps, sizes, alphas, X, out):
         m, at = min(n, lo + 2048) - lo, 0
         for t in range(len(sizes)):
             sign[:m] = alphas[t]
-            for k in range(at, at + sizes[t]): _times_stump(X[stumps[k].feature, lo:lo+m], stumps[k], sign[:m])
+            for k in range(at, at + sizes[t]):
+                _times_stump(X[stumps[k].feature, lo:lo+m], stumps[k], sign[:m])
             for i in range(m): out[lo + i] += sign[i]
             at += sizes[t]
 
@@ -143,7 +144,8 @@ def staged_terms(est, X):
     XT = np.ascontiguousarray(X.T) if est.base_learner is None else None
     for t, (size, alpha) in enumerate(zip(est.sizes_, est.alphas_)):
         out = np.zeros(X.shape[0])
-        if est.base_learner is None: _add_terms(est.stumps_[at[t]:at[t]+size], est.sizes_[t:t+1], est.alphas_[t:t+1], XT, out)
+        if est.base_learner is None:
+            _add_terms(est.stumps_[at[t]:at[t]+size], est.sizes_[t:t+1], est.alphas_[t:t+1], XT, out)
         else: out[:] = alpha*np.prod([h.predict(X) for h in est.estimators_[at[t]:at[t]+size]], axis=0)
         yield est.machine_[t], out
 
@@ -156,7 +158,8 @@ def total_scores(est, X):
     at, XT = np.r_[0, np.cumsum(est.sizes_)], np.ascontiguousarray(X.T)
     for k in range(est.n_machines_):
         mine = np.flatnonzero(est.machine_ == k)
-        if len(mine): _add_terms(est.stumps_[at[mine[0]]:at[mine[-1]+1]], est.sizes_[mine], est.alphas_[mine], XT, F[k])
+        if len(mine):
+            _add_terms(est.stumps_[at[mine[0]]:at[mine[-1]+1]], est.sizes_[mine], est.alphas_[mine], XT, F[k])
     return F
 
 # %% ../../nbs/quadratic/04_boosting.ipynb #74e0b88b
@@ -192,7 +195,9 @@ class QuadraticBoostClassifier(BoostingClassifierMixin, ClassifierMixin, BaseEst
     def _rows(self, X, y=None):
         if self.base_learner is None: return tabular_input(self, X, y, reset=y is not None, nominal=self.nominal_features)
         finite = "allow-nan" if get_tags(self.base_learner).input_tags.allow_nan else True
-        return validate_data(self, X, reset=False, ensure_all_finite=finite) if y is None else validate_data(self, X, y, ensure_all_finite=finite)
+        return validate_data(self, X, reset=False,
+                             ensure_all_finite=finite) if y is None else validate_data(self, X, y,
+                             ensure_all_finite=finite)
 
     def decision_function(self, X:"ArrayLike")->np.ndarray:
         "Weighted vote: (n,) for two classes, (n, K) one-against-rest scores otherwise."
@@ -221,14 +226,20 @@ def check_parameters(est):
     "One clear sentence for each parameter that makes no sense."
     for name, least in (("n_estimators", 1), ("n_restarts", 1), ("max_inner", 1), ("degree", 1)):
         v = getattr(est, name)
-        if isinstance(v, bool) or not isinstance(v, (int, np.integer)) or v < least: raise ValueError(f"{name} must be an integer of at least {least}, got {v!r}")
-    if est.search not in ("relabel", "exact"): raise ValueError(f"search must be 'relabel' or 'exact', got {est.search!r}")
-    if est.criterion not in ("error", "entropy"): raise ValueError(f"criterion must be 'error' or 'entropy', got {est.criterion!r}")
+        if isinstance(v, bool) or not isinstance(v, (int, np.integer)) or v < least:
+            raise ValueError(f"{name} must be an integer of at least {least}, got {v!r}")
+    if est.search not in ("relabel", "exact"):
+        raise ValueError(f"search must be 'relabel' or 'exact', got {est.search!r}")
+    if est.criterion not in ("error", "entropy"):
+        raise ValueError(f"criterion must be 'error' or 'entropy', got {est.criterion!r}")
     if est.degree > 8: raise ValueError(f"degree must be at most 8, got {est.degree}")
     if est.search == "exact":
-        if est.base_learner is not None: raise ValueError("search='exact' enumerates stumps: it needs base_learner=None")
-        if est.degree > 2: raise ValueError(f"search='exact' finds pairs, so degree must be 1 or 2, got {est.degree}")
-        if est.criterion != "error": raise ValueError("search='exact' minimises the error: it needs criterion='error'")
+        if est.base_learner is not None:
+            raise ValueError("search='exact' enumerates stumps: it needs base_learner=None")
+        if est.degree > 2:
+            raise ValueError(f"search='exact' finds pairs, so degree must be 1 or 2, got {est.degree}")
+        if est.criterion != "error":
+            raise ValueError("search='exact' minimises the error: it needs criterion='error'")
 
 # %% ../../nbs/quadratic/04_boosting.ipynb #60bee4bc
 def boost_machine(est, oracle, y, w, rng):
@@ -236,7 +247,8 @@ def boost_machine(est, oracle, y, w, rng):
     lg = ProductOracle(oracle, est.n_restarts, est.max_inner, est.degree, est.search, est.n_estimators, rng)
     run = adaboost(lg, y, est.n_estimators, w, est.verbose, cost=len)
     last = run.history[-1]
-    return run, last["cost"] >= est.n_estimators or last["weighted_error"] <= TINY or lg.edge <= 4*TINY       # all is spent, nothing left to learn, no edge left
+    # all is spent, nothing left to learn, no edge left
+    return run, last["cost"] >= est.n_estimators or last["weighted_error"] <= TINY or lg.edge <= 4*TINY
 
 def boost_machines(est, oracle, labels, w, rng):
     "One machine after the other; an interrupt keeps the finished rounds of all so far, and the classes after it stay silent."
@@ -245,13 +257,16 @@ def boost_machines(est, oracle, labels, w, rng):
         for y in labels:
             run, whole = boost_machine(est, oracle, y, w, rng); runs.append(run)
             if not whole: break
-    except INTERRUPTS as e: warn_interrupted(sum(len(r.hypotheses) for r in runs), e)           # in the first round of a machine
+    except INTERRUPTS as e:
+        warn_interrupted(sum(len(r.hypotheses) for r in runs), e)  # in the first round of a machine
     return runs
 
 def fit_machines(est, X, codes, w):
     "Boost one machine (two classes) or one for each class against the rest, and keep what they learnt as plain arrays."
     K, rng = len(est.classes_), check_random_state(est.random_state)
-    oracle = StumpOracle(X, est.kinds_, est.max_bins, est.criterion) if est.base_learner is None else LearnerOracle(est.base_learner, X, rng.randint(2**31 - 1))
+    oracle = StumpOracle(X, est.kinds_, est.max_bins,
+                         est.criterion) if est.base_learner is None else LearnerOracle(est.base_learner,
+                         X, rng.randint(2**31 - 1))
     targets = [1] if K == 2 else range(K)
     runs = boost_machines(est, oracle, (np.where(codes == k, 1., -1.) for k in targets), w, rng)
     factors = [h for r in runs for g in r.hypotheses for h in g]
@@ -284,8 +299,10 @@ def describe_terms(est):
     at, text = np.r_[0, np.cumsum(est.sizes_)], []
     for t in range(len(est.sizes_)):
         part = slice(at[t], at[t+1])
-        if est.base_learner is not None: text.append(" x ".join(type(h).__name__ for h in est.estimators_[part]))
-        else: text.append(" x ".join(f"({describe_stump(s, names, est.categories_)})" for s in est.stumps_[part]))
+        if est.base_learner is not None:
+            text.append(" x ".join(type(h).__name__ for h in est.estimators_[part]))
+        else:
+            text.append(" x ".join(f"({describe_stump(s, names, est.categories_)})" for s in est.stumps_[part]))
     target = est.classes_[1:] if est.n_machines_ == 1 else est.classes_
     return pa.table({"class": [str(target[k]) for k in est.machine_], "round": est.history_["round"], "weight": est.alphas_,
                      "factors": est.sizes_, "term": text})
@@ -316,16 +333,23 @@ def plot_products(est,         # fitted `QuadraticBoostClassifier` over stumps
     import matplotlib.pyplot as plt
     from matplotlib.colors import ListedColormap
     from boostlit.core.plots import PALETTE
-    if not hasattr(est, "stumps_"): raise ValueError("sign maps are for stumps: a black-box base learner has no cuts to draw")
+    if not hasattr(est, "stumps_"):
+        raise ValueError("sign maps are for stumps: a black-box base learner has no cuts to draw")
     pairs = strongest_pairs(est, k)
     if not pairs: raise ValueError("no product of two different features was learnt")
-    if axes is None: axes = plt.subplots(-(-len(pairs)//3), min(3, len(pairs)), figsize=(6.4, 2.1*-(-len(pairs)//3)), squeeze=False)[1]
+    if axes is None:
+        axes = plt.subplots(-(-len(pairs)//3), min(3, len(pairs)), figsize=(6.4, 2.1*-(-len(pairs)//3)), squeeze=False)[1]
     axes, names = np.atleast_1d(axes).ravel(), getattr(est, "feature_names_in_", [f"x{j}" for j in range(est.n_features_in_)])
     for ax, (alpha, (s, t)) in zip(axes, pairs):
         sign = np.outer([t["left"], t["right"]], [s["left"], s["right"]])*np.sign(alpha)
-        ax.imshow(sign, cmap=ListedColormap([PALETTE[1], PALETTE[0]]), vmin=-1, vmax=1, alpha=.45, origin="lower", aspect="auto"); ax.grid(False)
-        ax.set_xticks([0, 1], branch_names(est, s), fontsize=6); ax.set_yticks([0, 1], branch_names(est, t), fontsize=6, rotation=90, va="center")
-        ax.set_xlabel(names[s["feature"]], fontsize=7); ax.set_ylabel(names[t["feature"]], fontsize=7); ax.set_title(f"{abs(alpha):.2f}", fontsize=8)
+        ax.imshow(sign, cmap=ListedColormap([PALETTE[1], PALETTE[0]]), vmin=-1, vmax=1, alpha=.45,
+                  origin="lower", aspect="auto")
+        ax.grid(False)
+        ax.set_xticks([0, 1], branch_names(est, s), fontsize=6)
+        ax.set_yticks([0, 1], branch_names(est, t), fontsize=6, rotation=90, va="center")
+        ax.set_xlabel(names[s["feature"]], fontsize=7)
+        ax.set_ylabel(names[t["feature"]], fontsize=7)
+        ax.set_title(f"{abs(alpha):.2f}", fontsize=8)
         for i in range(2):
             for j in range(2): ax.text(j, i, "+" if sign[i, j] > 0 else "−", ha="center", va="center")
     for ax in axes[len(pairs):]: ax.set_visible(False)

@@ -57,7 +57,7 @@ def stump_growth(p:int):
 def product_growth(growth, degree:int=2):
     "Bound on the growth function of products of up to `degree` factors, from that of the factors."
     def bound(m):
-        n = growth(m)//2                          # H is closed under negation: count pairs of opposite dichotomies
+        n = growth(m)//2           # H is closed under negation: count pairs of opposite dichotomies
         return min(2*sum(math.comb(n - 1, k) for k in range(degree + 1)), 2**m)
     return bound
 
@@ -69,7 +69,8 @@ def vc_dimension(D:np.ndarray # dichotomies of a finite point set, as rows
     D, m, best = np.asarray(D), np.asarray(D).shape[1], 0
     for k in range(1, m + 1):
         if len(D) < 2**k: break
-        if any(len(np.unique(D[:, s], axis=0)) == 2**k for s in map(list, combinations(range(m), k))): best = k
+        if any(len(np.unique(D[:, s], axis=0)) == 2**k for s in map(list, combinations(range(m), k))):
+            best = k
         else: break
     return best
 

@@ -19,7 +19,8 @@ from ..vision.images import decode_image, find_image_file, have_images, image_ta
 from ..vision.integral import BOARDS, SIGNS, background_windows, feature_rows, haar_values, integral_image, sample_haar
 
 # %% ../../nbs/quadratic/08_detection.ipynb #64b09f61
-EMPTY = ("Bedroom", "Coast", "Forest", "Kitchen", "LivingRoom", "Mountain", "Office", "OpenCountry")   # Scene-15 classes without people or cars
+# Scene-15 classes without people or cars
+EMPTY = ("Bedroom", "Coast", "Forest", "Kitchen", "LivingRoom", "Mountain", "Office", "OpenCountry")
 OBJECTS = {"mit-pedestrians": dict(images="cbcl_pedestrians", label="pedestrian", height=64, width=32, scales=(1., .75, .5, .35)),
            "mit-cars": dict(images="uiuc_cars", label="car", height=40, width=100, scales=(1., .75, .5))}
 
@@ -33,28 +34,31 @@ def with_mirrors(images)->list: # encoded pictures, then the same left-right rev
     cv2 = require_cv2(); data = [b.as_py() if hasattr(b, "as_py") else b for b in images]
     return data + [cv2.imencode(".png", decode_image(b)[:, ::-1])[1].tobytes() for b in data]
 
-def detection_windows(dataset:str,       # "mit-pedestrians" or "mit-cars"
-                      n_background:int,  # background windows, half of them for each part
-                      part:int,          # 0 training, 1 test
-                      seed:int=0,        # of the split and the windows
+def detection_windows(dataset:str,      # "mit-pedestrians" or "mit-cars"
+                      n_background:int, # background windows, half of them for each part
+                      part:int,         # 0 training, 1 test
+                      seed:int=0,       # of the split and the windows
                       per_class:int|None=None, # Scene-15 pictures a class, for rehearsals
                       n_objects:int|None=None, # objects of the training half to keep (each with its mirror image)
-                     )->dict:            # objects, pictures, places, y and what `feature_rows` needs
+                     )->dict:           # objects, pictures, places, y and what `feature_rows` needs
     "Where the windows of one part are; the pixels stay encoded."
     o = OBJECTS[dataset]
-    objects = image_table(o["images"], [o["label"]])["image"]; pictures = image_table("scene15", EMPTY, per_class)["image"]
+    objects = image_table(o["images"], [o["label"]])["image"]
+    pictures = image_table("scene15", EMPTY, per_class)["image"]
     chosen = halves(len(objects), seed)[part]
-    if part == 0 and n_objects: chosen = np.sort(np.random.default_rng(seed).permutation(chosen)[:n_objects])
-    objects = with_mirrors(objects.take(chosen)); pictures = pictures.take(halves(len(pictures), seed + 1)[part])
+    if part == 0 and n_objects:
+        chosen = np.sort(np.random.default_rng(seed).permutation(chosen)[:n_objects])
+    objects = with_mirrors(objects.take(chosen))
+    pictures = pictures.take(halves(len(pictures), seed + 1)[part])
     sizes = [decode_image(b.as_py()).shape for b in pictures]
     places = background_windows(sizes, o["height"], o["width"], n_background//2, o["scales"], 2*seed + part)
     y = np.r_[np.ones(len(objects)), -np.ones(n_background//2)]
     return dict(o, objects=objects, pictures=pictures, places=places, y=y)
 
-def window_values(d:dict,                # from `detection_windows`
-                  features:np.ndarray,   # Haar features
-                  n_jobs:int=1,          # threads
-                 )->np.ndarray:          # (windows, features) float32
+def window_values(d:dict,               # from `detection_windows`
+                  features:np.ndarray,  # Haar features
+                  n_jobs:int=1,         # threads
+                 )->np.ndarray:         # (windows, features) float32
     "Features of the objects, then of the backgrounds."
     h, w = d["height"], d["width"]
     return np.concatenate([feature_rows(d["objects"], features, h, w, n_jobs=n_jobs),
@@ -70,7 +74,8 @@ def code_oracle(values,          # function of a slice of features -> (n, k) val
     parts = [StumpOracle(values(slice(lo, lo + chunk)), max_bins=max_bins) for lo in range(0, n_features, chunk)]
     o = parts[0]
     o.kinds = ["numeric"]*n_features; o.points = [p for q in parts for p in q.points]
-    o.codes, o.n_codes, o.has_nan, o.nominal = (np.concatenate([getattr(q, k) for q in parts]) for k in ("codes", "n_codes", "has_nan", "nominal"))
+    o.codes, o.n_codes, o.has_nan, o.nominal = (np.concatenate([getattr(q, k) for q in parts])
+                                                for k in ("codes", "n_codes", "has_nan", "nominal"))
     return o
 
 # %% ../../nbs/quadratic/08_detection.ipynb #76dbc2c8
@@ -87,7 +92,8 @@ def train_detector(oracle:StumpOracle,   # binned training windows
     products = ProductOracle(oracle, n_restarts, 20, degree, budget=n_estimators, random_state=seed)
     b = adaboost(products, y, n_estimators, w, cost=len)
     stumps = np.array([np.asarray(s, STUMP).item() for g in b.hypotheses for s in g], STUMP)
-    return dict(stumps=stumps, sizes=np.array([len(g) for g in b.hypotheses]), alphas=b.alphas, losses=np.array([r["loss"] for r in b.history]))
+    return dict(stumps=stumps, sizes=np.array([len(g) for g in b.hypotheses]), alphas=b.alphas,
+                losses=np.array([r["loss"] for r in b.history]))
 
 def compact(model:dict)->tuple: # (features that are used, the same model with features renumbered)
     "The few features a detector looks at."
@@ -110,31 +116,37 @@ def rates_by_term(model:dict,    # a compact detector
                   y:np.ndarray,  # True: object
                  )->dict:        # after each term, in percent: errors, missed objects, false alarms, false alarms when 95 % are found
     "What a detector does on the other half."
-    rows = [(k, np.mean((s > 0) != y), np.mean(s[y] <= 0), np.mean(s[~y] > 0), np.mean(s[~y] >= np.quantile(s[y], .05))) for k, s in staged_votes(model, V)]
+    rows = [(k, np.mean((s > 0) != y), np.mean(s[y] <= 0), np.mean(s[~y] > 0),
+             np.mean(s[~y] >= np.quantile(s[y], .05))) for k, s in staged_votes(model, V)]
     k, *rates = (np.array(c) for c in zip(*rows))
     return dict(spent=k, **{name: 100*r for name, r in zip(("errors", "missed", "false_alarms", "alarms_at_95"), rates)})
 
-def detection_unit(dataset:str,        # "mit-pedestrians" or "mit-cars"
-                   n_background:int,   # windows, half for training
-                   n_features:int,     # Haar features
+def detection_unit(dataset:str,      # "mit-pedestrians" or "mit-cars"
+                   n_background:int, # windows, half for training
+                   n_features:int,   # Haar features
                    n_objects:int|None=None, # training objects to keep; all if None
-                   seed:int=0,         # of the split, the windows, the features and the random labels
+                   seed:int=0,       # of the split, the windows, the features and the random labels
                    n_estimators:int=150,# base classifiers
-                  )->list:             # for each method: staged errors in percent, seconds of training, the detector
+                  )->list:           # for each method: staged errors in percent, seconds of training, the detector
     "Train both methods on one half, test on the other."
     from time import perf_counter, process_time
     start = perf_counter()
-    d, e = (detection_windows(dataset, n_background, part, seed, n_objects=n_objects) for part in (0, 1)); F = sample_haar(d["height"], d["width"], n_features, seed)
+    d, e = (detection_windows(dataset, n_background, part, seed, n_objects=n_objects)
+            for part in (0, 1))
+    F = sample_haar(d["height"], d["width"], n_features, seed)
     oracle = code_oracle(lambda s: window_values(d, F[s], 2), n_features)
-    train_detector(oracle, d["y"], 2, 2)                                             # compiles, so that the clock sees only the work
+    train_detector(oracle, d["y"], 2, 2)            # compiles, so that the clock sees only the work
     y, rows, prepared = e["y"] > 0, [], perf_counter() - start
     for method, degree in (("adaboost", 1), ("quadratic", 2)):
         clock = perf_counter(), process_time()
         model = train_detector(oracle, d["y"], degree, n_estimators, seed=seed)
         clock = perf_counter() - clock[0], process_time() - clock[1]
         used, small = compact(model)
-        rows.append(dict(method=method, n_train=len(d["y"]), n_test=len(y), always_background=100*float(y.mean()), prepare_seconds=prepared, seconds=clock[0], cpu_seconds=clock[1],
-                         **rates_by_term(small, window_values(e, F[used], 2).astype(np.float64), y), losses=model["losses"], sizes=model["sizes"], alphas=model["alphas"],
+        rows.append(dict(method=method, n_train=len(d["y"]), n_test=len(y),
+                         always_background=100*float(y.mean()), prepare_seconds=prepared,
+                         seconds=clock[0], cpu_seconds=clock[1],
+                         **rates_by_term(small, window_values(e, F[used], 2).astype(np.float64), y),
+                         losses=model["losses"], sizes=model["sizes"], alphas=model["alphas"],
                          **{f"stump_{c}": model["stumps"][c] for c in ("feature", "threshold", "left", "right")}))
     return rows
 
@@ -145,15 +157,22 @@ def detection_rows(dataset:str, item:str,         # which objects, which figure 
                    n_jobs:int=1, out=None, progress:bool=True, # as in `run_units`
                    seeds=(0,), **size)->list:     # seeds, and n_background, n_features if not the full run
     "AdaBoost against quadratic boosting on one set: rows for the ledger."
-    table = run_units(detection_unit, [dict(dataset=dataset, seed=s, **{**FULL, **size}) for s in seeds], out, n_jobs, f"detection, {dataset}", progress).to_pylist()
+    table = run_units(detection_unit,
+                      [dict(dataset=dataset, seed=s, **{**FULL, **size}) for s in seeds], out, n_jobs,
+                      f"detection, {dataset}", progress).to_pylist()
     a, q = ([r for r in table if r["method"] == m] for m in ("adaboost", "quadratic"))
     base = dict(paper=1, item=item, dataset=dataset, seeds=len(a), link="quadratic/08_detection.ipynb")
     size = f"{a[0]['n_train']:,} training windows, {a[0]['n_features']:,} features; always saying background: {a[0]['always_background']:.2f} %"
     mean = lambda v: dict(value=float(np.mean(v)), spread=float(np.std(v, ddof=1)) if len(v) > 1 else None)
     equal = [next((k for k, e in zip(y["spent"], y["errors"]) if e <= x["errors"][-1]), 150) for x, y in zip(a, q)]
-    rows = [dict(base, method=m, quantity="test error", comment=size, **mean([r["errors"][-1] for r in runs])) for m, runs in (("adaboost", a), ("quadratic", q))]
-    rows.append(dict(base, method="quadratic", quantity="base classifiers that equal 150 of AdaBoost", comment="150 where it is not reached", **mean(equal)))
-    rows.append(dict(base, method="quadratic", quantity="training time ratio", comment="CPU time, same oracle, one thread", **mean([y["cpu_seconds"]/x["cpu_seconds"] for x, y in zip(a, q)])))
+    rows = [dict(base, method=m, quantity="test error", comment=size,
+                 **mean([r["errors"][-1] for r in runs]))
+            for m, runs in (("adaboost", a), ("quadratic", q))]
+    rows.append(dict(base, method="quadratic", quantity="base classifiers that equal 150 of AdaBoost",
+                     comment="150 where it is not reached", **mean(equal)))
+    rows.append(dict(base, method="quadratic", quantity="training time ratio",
+                     comment="CPU time, same oracle, one thread",
+                     **mean([y["cpu_seconds"]/x["cpu_seconds"] for x, y in zip(a, q)])))
     return rows
 
 @reproduction(1, "Fig. 11", needs=("cbcl_pedestrians", "scene15"), title="Pedestrians: AdaBoost against quadratic boosting")
@@ -172,13 +191,19 @@ KEPT = {"mit-cars": (34, 68, 137, 275), "mit-pedestrians": (34, 68, 137, 462)}  
 @reproduction(1, "Objects", needs=("cbcl_pedestrians", "uiuc_cars", "scene15"), title="Detection with fewer objects")
 def fewer_objects(n_jobs=1, out=None, progress=True, seeds=3):
     "Test errors of both methods against the number of training objects."
-    units = [dict(dataset=d, seed=s, n_background=20_000, n_features=1000, n_objects=n) for s in range(seeds) for d in KEPT for n in KEPT[d]]
+    units = [dict(dataset=d, seed=s, n_background=20_000, n_features=1000, n_objects=n)
+             for s in range(seeds) for d in KEPT for n in KEPT[d]]
     table, rows = run_units(detection_unit, units, out, n_jobs, "fewer objects", progress).to_pylist(), []
     for d in KEPT:
         for n in KEPT[d]:
-            runs = [r for r in table if r["dataset"] == d and r["n_objects"] == n]; a, q = (np.array([r["errors"][-1] for r in runs if r["method"] == m]) for m in ("adaboost", "quadratic"))
+            runs = [r for r in table if r["dataset"] == d and r["n_objects"] == n]
+            a, q = (np.array([r["errors"][-1] for r in runs if r["method"] == m])
+                    for m in ("adaboost", "quadratic"))
             for m, v in (("adaboost", a), ("quadratic", q), ("quadratic minus adaboost", q - a)):
-                rows.append(dict(paper=1, item="Objects", dataset=d, method=m, quantity=f"test error, {n} objects", value=float(v.mean()), spread=float(v.std(ddof=1)), seeds=f"0-{seeds-1}", link="quadratic/08_detection.ipynb",
+                rows.append(dict(paper=1, item="Objects", dataset=d, method=m,
+                                 quantity=f"test error, {n} objects", value=float(v.mean()),
+                                 spread=float(v.std(ddof=1)), seeds=f"0-{seeds-1}",
+                                 link="quadratic/08_detection.ipynb",
                                  comment="20,000 backgrounds, 1,000 features, 150 base classifiers"))
     return rows
 
@@ -186,13 +211,15 @@ def fewer_objects(n_jobs=1, out=None, progress=True, seeds=3):
 def true_locations(scale:bool=False)->list: # for each test scene an (k, 2) array of rows and columns of top-left corners
     "The truth that comes with the UIUC cars."
     path = find_image_file("uiuc_cars_trueLocations" + ("_Scale" if scale else "") + ".txt")
-    if path is None: raise FileNotFoundError("uiuc_cars_trueLocations.txt was not found beside the pictures.")
+    if path is None:
+        raise FileNotFoundError("uiuc_cars_trueLocations.txt was not found beside the pictures.")
     lines = [l for l in path.read_text().splitlines() if l.strip()]
     return [np.array([[int(v) for v in p] for p in re.findall(r"\((-?\d+),\s*(-?\d+)", l.partition(":")[2])]).reshape(-1, 2) for l in lines]
 
 def scene_images()->list: # grey pictures, in the order of the truth
     "The UIUC test scenes, test-0, test-1, ..."
-    t = image_table("uiuc_cars", ["test_scenes"]); number = [int(re.search(r"(\d+)", f).group()) for f in t["file"].to_pylist()]
+    t = image_table("uiuc_cars", ["test_scenes"])
+    number = [int(re.search(r"(\d+)", f).group()) for f in t["file"].to_pylist()]
     return [decode_image(t["image"][int(i)].as_py()) for i in np.argsort(number)]
 
 def scan_scene(img:np.ndarray,       # grey picture
@@ -204,7 +231,8 @@ def scan_scene(img:np.ndarray,       # grey picture
     "Scores of all windows of a picture."
     big = np.pad(img, pad, mode="edge")
     y, x = np.mgrid[0:big.shape[0] - height + 1:step, 0:big.shape[1] - width + 1:step].reshape(2, -1)
-    for _, s in staged_votes(model, haar_values(big, features, height, width, y, x).astype(np.float64)): pass
+    for _, s in staged_votes(model, haar_values(big, features, height, width, y, x).astype(np.float64)):
+        pass
     return np.c_[y - pad, x - pad, s]
 
 # %% ../../nbs/quadratic/08_detection.ipynb #7a7f246d
@@ -223,7 +251,9 @@ def match_detections(found:list, truth:list, # of each scene: (k, 3) detections,
                      axes=(10., 25.),        # half axes within which a detection is right
                     )->tuple:                # scores (best first), is it right?, number of objects
     "Give each true object to its best detection; all others are false."
-    rows = sorted(((s, i, y, x) for i, f in enumerate(found) for y, x, s in f), key=lambda r: -r[0]); free = [np.ones(len(t), bool) for t in truth]; right = []
+    rows = sorted(((s, i, y, x) for i, f in enumerate(found) for y, x, s in f), key=lambda r: -r[0])
+    free = [np.ones(len(t), bool) for t in truth]
+    right = []
     for s, i, y, x in rows:
         d = (((truth[i] - (y, x))/axes)**2).sum(1) if len(truth[i]) else np.zeros(0)
         ok = np.flatnonzero((d <= 1) & free[i]); right.append(len(ok) > 0)
@@ -244,12 +274,19 @@ def scene_unit(method:str,              # "adaboost" or "quadratic"
               )->list:                  # one row a detection: scene, row, column, score, right
     "Train a car detector on all cars and let it loose on the UIUC test scenes."
     o = OBJECTS["mit-cars"]; h, w = o["height"], o["width"]; F = sample_haar(h, w, n_features, seed)
-    cars, streets = (with_mirrors(image_table("uiuc_cars", [c])["image"]) for c in ("car", "background")); pictures = image_table("scene15", EMPTY)["image"]
+    cars, streets = (with_mirrors(image_table("uiuc_cars", [c])["image"])
+                     for c in ("car", "background"))
+    pictures = image_table("scene15", EMPTY)["image"]
     places = background_windows([decode_image(b.as_py()).shape for b in pictures], h, w, n_background, o["scales"], seed)
     y = np.r_[np.ones(len(cars)), -np.ones(len(streets) + n_background)]
-    values = lambda s: np.concatenate([feature_rows(cars, F[s], h, w), feature_rows(streets, F[s], h, w), feature_rows(pictures, F[s], h, w, places, o["scales"])])
-    used, model = compact(train_detector(code_oracle(values, n_features), y, 1 if method == "adaboost" else 2, n_estimators, True, seed=seed))
+    values = lambda s: np.concatenate([feature_rows(cars, F[s], h, w),
+                                       feature_rows(streets, F[s], h, w),
+                                       feature_rows(pictures, F[s], h, w, places, o["scales"])])
+    used, model = compact(train_detector(code_oracle(values, n_features), y,
+                                         1 if method == "adaboost" else 2, n_estimators, True,
+                                         seed=seed))
     found = [suppress(scan_scene(img, model, F[used])) for img in scene_images()]
     score, right, total = match_detections(found, true_locations())
     rows = sorted(((s, i, y, x) for i, f in enumerate(found) for y, x, s in f), key=lambda r: -r[0])
-    return [dict(scene=i, row=float(y), column=float(x), score=float(s), right=bool(k), cars=total) for (s, i, y, x), k in zip(rows[:1500], right)]
+    return [dict(scene=i, row=float(y), column=float(x), score=float(s), right=bool(k), cars=total)
+            for (s, i, y, x), k in zip(rows[:1500], right)]

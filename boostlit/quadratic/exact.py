@@ -71,14 +71,14 @@ def _best_grid(J, nominal_j, nominal_k, nan_j, left_j, left_k, q, best):
     missing_j = J[mj, :mk].sum() if nominal_k else J[mj, mk-1] if mk else 0.
     missing_k = J[:mj, mk].sum() if nominal_j else J[mj-1, mk] if mj else 0.
     cut, right, miss = -1, -1, 1
-    for s in range(1, -2 if nan_j else 0, -2):                    # sign of j's missing branch; its left branch is +1, its right one -1
+    for s in range(1, -2 if nan_j else 0, -2):                  # sign of j's missing branch; its left branch is +1, its right one -1
         for b in range(mk): q[b] = left_k[b] - s*J[mj, b]
         for a in range(mj if nominal_j or mj == 1 else mj - 1):
             lo, hi = _range(J[a, :mk], q[:mk])
             U, C = 2*left_j[a] - N + s*missing_j, 2*J[a, mk] - missing_k + s*J[mj, mk]
             e = max(abs(U), abs(2*hi - U), abs(2*lo - U)) + abs(C)
             if e > best: best, cut, right, miss = e, a, -1, s
-    if nan_j and mj:                                              # j tells only whether it is missing
+    if nan_j and mj:                                            # j tells only whether it is missing
         U, C = N - missing_j, missing_k - J[mj, mk]
         e = abs(U) + abs(C)
         for b in range(mk): e = max(e, abs(2*(left_k[b] - J[mj, b]) - U) + abs(C))
@@ -119,7 +119,7 @@ def best_pair(oracle,        # a `StumpOracle`; its cuts and branches define H
     points = oracle.points[j]
     first = np.array((j, oracle.nominal[j], points[a] if len(points) else np.inf, 1., right, missing), dtype=STUMP)
     judge = copy.copy(oracle); judge.criterion = "error"
-    second, edge = judge.best(y*oracle.outputs(first), w)         # the best partner of the right first factor
+    second, edge = judge.best(y*oracle.outputs(first), w)  # the best partner of the right first factor
     return np.array([first, second], dtype=STUMP), edge
 
 # %% ../../nbs/quadratic/05_exact_search.ipynb #99a85e07
@@ -134,7 +134,9 @@ def compare_searches(X, y, nominal=None, n_estimators:int=250, n_restarts:int=5,
     class Watched(ProductOracle):
         def best(self, y, w):
             t0 = time.process_time(); factors, edge = super().best(y, w)
-            t1 = time.process_time(); exact = max(best_pair(oracle, y, w)[1], oracle.best(y, w)[1]) if len(factors) > 1 or self.budget else edge
+            t1 = time.process_time()
+            exact = max(best_pair(oracle, y, w)[1],
+                        oracle.best(y, w)[1]) if len(factors) > 1 or self.budget else edge
             t2 = time.process_time()
             log["relabel"].append((1 - edge)/2); log["exact"].append((1 - exact)/2)
             log["relabel_seconds"] += t1 - t0; log["exact_seconds"] += t2 - t1

@@ -17,7 +17,8 @@ from ..core.stumps import DecisionStumpClassifier
 from .boosting import QuadraticBoostClassifier
 
 # %% ../../nbs/quadratic/07_experiments.ipynb #951ae24a
-SETS = ("labor", "promoters", "hepatitis", "sonar", "cleve", "ionosphere", "house-votes-84", "vote1", "crx", "breast-w", "pima-indians-diabetes",
+SETS = ("labor", "promoters", "hepatitis", "sonar", "cleve", "ionosphere", "house-votes-84", "vote1",
+        "crx", "breast-w", "pima-indians-diabetes",
         "german", "hypothyroid", "sick-euthyroid", "kr-vs-kp", "clean2", "agaricus-lepiota", "adult")
 METHODS = ("stump", "adaboost", "quadratic")
 
@@ -32,7 +33,8 @@ def load_table(name:str,  # one of `SETS`, or "clean2-nameless" for clean2 witho
 def make_learner(method:str, nominal, criterion:str="error", seed:int=0, n_estimators:int=250, **options):
     "The learner behind a column of Table 2 (and a few more)."
     if method == "stump": return DecisionStumpClassifier(criterion=criterion, nominal_features=nominal)
-    if method == "adaboost": return AdaBoostClassifier(n_estimators=n_estimators, criterion=criterion, nominal_features=nominal)
+    if method == "adaboost":
+        return AdaBoostClassifier(n_estimators=n_estimators, criterion=criterion, nominal_features=nominal)
     options = {**{"cubic": dict(degree=3), "exact": dict(search="exact"), "quadratic": {}}[method], **options}
     return QuadraticBoostClassifier(n_estimators=n_estimators, criterion=criterion, nominal_features=nominal, random_state=seed, **options)
 
@@ -68,14 +70,16 @@ def table2_units(criterion="error", sets=SETS, methods=METHODS, seeds=(0,)):
 def summarise_folds(table, by=("dataset", "method", "criterion"), value="test_error")->dict:
     "Mean and standard deviation over folds in per cent, keyed by the columns of `by`."
     groups = {}
-    for r in table.select([*by, value]).to_pylist(): groups.setdefault(tuple(r[b] for b in by), []).append(100*r[value])
+    for r in table.select([*by, value]).to_pylist():
+        groups.setdefault(tuple(r[b] for b in by), []).append(100*r[value])
     return {k: (float(np.mean(v)), float(np.std(v, ddof=1)) if len(v) > 1 else 0.) for k, v in groups.items()}
 
 # %% ../../nbs/quadratic/07_experiments.ipynb #0aa4c576
 def ledger_rows(table, item:str="Table 2", quantity:str="test error", value:str="test_error", comment=None)->list:
     "Fold means and spreads of a table of runs, as rows of the ledger."
     seeds = ", ".join(map(str, sorted(set(table["seed"].to_pylist()))))
-    return [dict(paper=1, item=item, dataset=d, method=m, quantity=quantity, value=mean, spread=spread, seeds=f"{seeds} (ten stratified folds)",
+    return [dict(paper=1, item=item, dataset=d, method=m, quantity=quantity, value=mean, spread=spread,
+                 seeds=f"{seeds} (ten stratified folds)",
                  link="quadratic/07_experiments.ipynb", comment=(comment or {}).get((d, m), ""))
             for (d, m, _), (mean, spread) in summarise_folds(table, value=value).items()]
 
@@ -97,7 +101,8 @@ def run_size(n_train:int, trial:int, method:str, dataset:str="kr-vs-kp", seed:in
     "Test error after learning from a random stratified sample of `n_train` rows; tested on 300 others."
     from sklearn.model_selection import train_test_split
     X, y, nominal = load_table(dataset)
-    train, test = train_test_split(np.arange(len(y)), train_size=n_train, test_size=300, stratify=y, random_state=derive_seed(seed, trial, n_train))
+    train, test = train_test_split(np.arange(len(y)), train_size=n_train, test_size=300, stratify=y,
+                                   random_state=derive_seed(seed, trial, n_train))
     est = make_learner(method, nominal, seed=derive_seed(seed, trial), n_estimators=n_estimators).fit(X[train], y[train])
     return dict(test_error=float(np.mean(est.predict(X[test]) != y[test])))
 

@@ -10,9 +10,9 @@ from itertools import combinations
 import numpy as np
 
 # %% ../../nbs/quadratic/01_products.ipynb #9d9c6386
-def product_family(H:np.ndarray,   # (C, N) answers of the base classifiers, -1 or +1
-                   degree:int=2,   # most factors
-                  )->tuple:        # (answers of all products of 1..degree different rows, their factors)
+def product_family(H:np.ndarray, # (C, N) answers of the base classifiers, -1 or +1
+                   degree:int=2, # most factors
+                  )->tuple:      # (answers of all products of 1..degree different rows, their factors)
     "Answers and factors of the family G of the paper; for degree 1 it is H itself."
     factors = [f for m in range(1, degree + 1) for f in combinations(range(len(H)), m)]
     return np.array([np.prod(H[list(f)], axis=0) for f in factors]), factors
@@ -22,15 +22,16 @@ def distinct(H:np.ndarray)->np.ndarray:
     return H[np.sort(np.unique(H, axis=0, return_index=True)[1])]
 
 # %% ../../nbs/quadratic/01_products.ipynb #8799b98d
-def separate(H:np.ndarray,    # (C, N) answers of the classifiers
-             y:np.ndarray,    # labels, -1 or +1
-            )->tuple:         # (votes, threshold, None), or (None, None, weights that refute every vote)
+def separate(H:np.ndarray, # (C, N) answers of the classifiers
+             y:np.ndarray, # labels, -1 or +1
+            )->tuple:      # (votes, threshold, None), or (None, None, weights that refute every vote)
     "Votes with a threshold that classify every example, or a proof that there are none."
     from scipy.optimize import linprog
-    A = (np.vstack([H, np.ones(H.shape[1])])*y).T                       # row n: y_n (h_1(x_n), .., h_C(x_n), 1)
+    A = (np.vstack([H, np.ones(H.shape[1])])*y).T           # row n: y_n (h_1(x_n), .., h_C(x_n), 1)
     found = linprog(np.zeros(A.shape[1]), A_ub=-A, b_ub=-np.ones(len(A)), bounds=(None, None), method="highs")
     if found.status == 0: return found.x[:-1], found.x[-1], None
-    refuted = linprog(np.zeros(len(A)), A_eq=np.vstack([A.T, np.ones(len(A))]), b_eq=np.r_[np.zeros(A.shape[1]), 1], bounds=(0, None), method="highs")
+    refuted = linprog(np.zeros(len(A)), A_eq=np.vstack([A.T, np.ones(len(A))]),
+                      b_eq=np.r_[np.zeros(A.shape[1]), 1], bounds=(0, None), method="highs")
     if refuted.status != 0: raise RuntimeError("the solver neither separated nor refuted")
     return None, None, refuted.x
 

@@ -19,15 +19,15 @@ def relabel(oracle,            # any object with `best(y, w)` and `outputs(h)`
             tol:float=1e-12,   # a smaller change of the error counts as none
            )->tuple:           # (best chain of classifiers, its edge, edges of all steps)
     "Procedure 1 from one random start, for products of any degree; returns the best product on the way."
-    chain = [oracle.best(y*s, w)[0] for s in r]                    # h_0 (.. h_{d-2}): the labels are noise
+    chain = [oracle.best(y*s, w)[0] for s in r]              # h_0 (.. h_{d-2}): the labels are noise
     outputs = [oracle.outputs(h) for h in chain]
     best, edges, stalled = ([], -1.), [], 0
     for k in range(max_inner):
-        h, edge = oracle.best(y*np.prod(outputs, axis=0), w)       # relabel by all factors but the oldest
+        h, edge = oracle.best(y*np.prod(outputs, axis=0), w) # relabel by all factors but the oldest
         if edge > best[1]: best = (chain + [h], edge)
         stalled = stalled + 1 if edges and abs(edge - edges[-1]) <= tol else 0
         edges.append(edge)
-        if stalled >= len(r): break                                # every factor had its turn, none moved
+        if stalled >= len(r): break                          # every factor had its turn, none moved
         chain, outputs = chain[1:] + [h], outputs[1:] + [oracle.outputs(h)]
     return best + (edges,)
 
@@ -171,7 +171,8 @@ def _relabel_all(codes, n_codes, has_nan, nominal, g, mass, criterion, total, sc
     top = (n_codes.max() + 1)
     tables, lane = np.empty((4, top << width), np.int64), np.empty((width + 1, top), np.int64)
     state, seen, answers = np.zeros((R, f, 5)), np.zeros((R*K, f, 5)), np.zeros((R*K, 6))
-    best, edge, last, stalled, steps = np.zeros((R, f + 1, 5)), np.full(R, -1.), np.full(R, -2.), np.zeros(R, np.int64), np.zeros(R, np.int64)
+    best, edge, last, stalled, steps = np.zeros((R, f + 1, 5)), np.full(R, -1.), np.full(R,
+            -2.), np.zeros(R, np.int64), np.zeros(R, np.int64)
     single = _random_starts(codes, n_codes, has_nan, nominal, g, bits, mass, criterion, total, scale, width, tables, lane, state)
     n_seen = 0
     for k in range(K):
@@ -179,7 +180,8 @@ def _relabel_all(codes, n_codes, has_nan, nominal, g, mass, criterion, total, sc
         for r in range(R):
             if stalled[r] < f and _find(seen, n_seen, state[r]) < 0:
                 seen[n_seen] = state[r]; n_seen += 1
-        _answer_states(codes, n_codes, has_nan, nominal, g, mass, criterion, total, scale, width, tables, lane, seen[old:], n_seen - old, answers[old:])
+        _answer_states(codes, n_codes, has_nan, nominal, g, mass, criterion, total, scale, width,
+                       tables, lane, seen[old:], n_seen - old, answers[old:])
         moving = False
         for r in range(R):
             if stalled[r] >= f: continue
@@ -203,7 +205,9 @@ def round_inputs(oracle, y, w):
     "What the kernels need of a stump oracle for labels `y` and weights `w`: weights and sums in fixed point, their total and the scale."
     criterion, d, scale = CRITERIA[oracle.criterion], oracle.codes.shape[0], fixed_scale(float(w.sum()))
     g, mass = to_fixed(w*y, scale), np.zeros((d if criterion == 1 else 0, int(oracle.n_codes.max()) + 1), np.int64)
-    if criterion == 1: _histograms(oracle.codes, 0, d, to_fixed(w, scale), mass)      # the entropy also wants the weight of every code
+    # the entropy also wants the weight of every code
+    if criterion == 1:
+        _histograms(oracle.codes, 0, d, to_fixed(w, scale), mass)
     return oracle.codes, oracle.n_codes, oracle.has_nan, oracle.nominal, g, mass, criterion, np.abs(g).sum(), scale
 
 def _record(oracle, s):
@@ -211,18 +215,20 @@ def _record(oracle, s):
     j = int(s[0]); points = oracle.points[j]
     return (j, oracle.nominal[j], points[int(s[1])] if len(points) else np.inf, *s[2:5])
 
-def relabel_search(oracle,            # a `StumpOracle`
-                   y:np.ndarray,      # labels, -1 or +1
-                   w:np.ndarray,      # weights that sum to one
-                   bits:np.ndarray,   # one uint64 a row: bit (i*(degree-1)+j) set = label flipped in start j of restart i
-                   n_restarts:int=5,  # R of Box 2
-                   max_inner:int=20,  # K of Box 2
-                   degree:int=2,      # number of factors
-                   tol:float=1e-12,   # a smaller change of the error counts as none
-                  )->dict:            # single, single_edge, products (R, degree), edges, steps, calls
+def relabel_search(oracle,           # a `StumpOracle`
+                   y:np.ndarray,     # labels, -1 or +1
+                   w:np.ndarray,     # weights that sum to one
+                   bits:np.ndarray,  # one uint64 a row: bit (i*(degree-1)+j) set = label flipped in start j of restart i
+                   n_restarts:int=5, # R of Box 2
+                   max_inner:int=20, # K of Box 2
+                   degree:int=2,     # number of factors
+                   tol:float=1e-12,  # a smaller change of the error counts as none
+                  )->dict:           # single, single_edge, products (R, degree), edges, steps, calls
     "Procedure 1 from all restarts at once, on the codes of the stump oracle."
     f = degree - 1
-    if not 1 <= n_restarts*f <= 64: raise ValueError(f"one word holds 64 random labels: n_restarts*(degree-1) must lie in 1..64, got {n_restarts*f}")
+    if not 1 <= n_restarts*f <= 64:
+        raise ValueError("one word holds 64 random labels: n_restarts*(degree-1) must lie in 1..64, "
+                         f"got {n_restarts*f}")
     width = lane_width(*oracle.shape, int(oracle.n_codes.sum()), n_restarts*f)
     single, best, edge, steps, calls = _relabel_all(*round_inputs(oracle, y, w), bits, n_restarts, max_inner, f, width, tol)
     products = np.array([[_record(oracle, s) for s in p] for p in best], dtype=STUMP)

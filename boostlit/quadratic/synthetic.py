@@ -14,8 +14,8 @@ from .boosting import ProductOracle
 
 # %% ../../nbs/quadratic/06_synthetic.ipynb #0ebd3f06
 SYNTHETIC = {"A": lambda u, v: np.where(v > u, 1., -1.),                       # a straight boundary
-             "B": lambda u, v: np.where((u - .5)*(v - .5) > 0, 1., -1.),        # exclusive-or
-             "C": lambda u, v: np.where(np.abs(u - v) < .25, 1., -1.)}          # a band along the diagonal
+             "B": lambda u, v: np.where((u - .5)*(v - .5) > 0, 1., -1.), # exclusive-or
+             "C": lambda u, v: np.where(np.abs(u - v) < .25, 1., -1.)}   # a band along the diagonal
 
 def sample(name:str,  # "A", "B" or "C"
            n:int,     # points
@@ -68,7 +68,8 @@ def synthetic_run(name:str, repeat:int, n_estimators:int=20, seed:int=0)->dict:
     out = {}
     for method, degree in (("adaboost", 1), ("quadratic", 2)):
         terms = fit_pool(X, y, degree, n_estimators, seed=derive_seed(seed, repeat))
-        out[method], out[f"{method}_cost"] = 100*float(np.mean(np.where(pool_scores(terms, Z) > 0, 1, -1) != z)), sum(len(g) for g, _ in terms)
+        out[method], out[f"{method}_cost"] = 100*float(np.mean(np.where(pool_scores(terms, Z) > 0, 1,
+                -1) != z)), sum(len(g) for g, _ in terms)
     return out
 
 # %% ../../nbs/quadratic/06_synthetic.ipynb #28b41269
@@ -79,7 +80,9 @@ def synthetic_errors(n_jobs=1, out=None, progress=True, repeats=50)->list:
         t = run_units(synthetic_run, [dict(name=name, repeat=r) for r in range(repeats)], out, n_jobs, f"synthetic {name}", progress)
         for m in ("adaboost", "quadratic"):
             e, c = t[m].to_numpy(), t[f"{m}_cost"].to_numpy()
-            rows += [dict(paper=1, item=fig, dataset=f"synthetic-{name}", method=m, quantity="test error", value=float(e.mean()), spread=float(e.std(ddof=1)), seeds=f"0, draws 0-{repeats-1}"),
+            rows += [dict(paper=1, item=fig, dataset=f"synthetic-{name}", method=m,
+                          quantity="test error", value=float(e.mean()), spread=float(e.std(ddof=1)),
+                          seeds=f"0, draws 0-{repeats-1}"),
                      dict(paper=1, item=fig, dataset=f"synthetic-{name}", method=m, quantity="base classifiers", value=20, seeds="0",
                           comment="budget; stops early at zero error" if c.min() < 20 else "")]
     return rows
