@@ -186,8 +186,9 @@ def quadratic_l1(H, b,                 # model 1/2 x'Hx - b'x, H symmetric posit
         _sweeps(H, q, x, c, n_sweeps)
         S = np.flatnonzero(x)
         if len(S) == 0 or kkt_violation(q, x, c).max() <= tol: break
-        try: z = cho_solve(cho_factor(H[np.ix_(S, S)], lower=True, overwrite_a=True, check_finite=False), b[S] - c[S]*np.sign(x[S]), check_finite=False)
+        try: factor = cho_factor(H[np.ix_(S, S)], lower=True, overwrite_a=True, check_finite=False)
         except LinAlgError: n_sweeps = 20; continue
+        z = cho_solve(factor, b[S] - c[S]*np.sign(x[S]), check_finite=False)
         d = z - x[S]; Hd = H[:, S]@d
         t, j = _segment_min(x[S], d, c[S], q[S]@d, d@Hd[S])
         xs = x[S] + t*d
@@ -224,7 +225,9 @@ def _weighted_gram(Z, h, rough=False):
     "Z' diag(h) Z, the lower half by BLAS and mirrored, with a whisker on the diagonal; in single precision if `rough`."
     from scipy.linalg.blas import dsyrk, ssyrk
     product, number, whisker = (ssyrk, np.float32, 1e-6) if rough else (dsyrk, np.float64, 1e-12)
-    with np.errstate(over="ignore", under="ignore"): H = product(1., np.multiply(np.sqrt(h)[:, None], Z, dtype=number, casting="same_kind").T, lower=1).astype(np.float64)
+    with np.errstate(over="ignore", under="ignore"):
+        R = np.multiply(np.sqrt(h)[:, None], Z, dtype=number, casting="same_kind")
+        H = product(1., R.T, lower=1).astype(np.float64)
     if rough and not np.isfinite(H).all(): return _weighted_gram(Z, h)
     H = H + H.T; H[np.diag_indices(len(H))] *= .5*(1 + whisker)                       # the other half came back as zeros
     return H
@@ -256,7 +259,8 @@ def feature_sign(Z, y,                       # (n, d) design, labels ±1 (or tar
         if f_new < f: trace.append(f_new); f = f_new
         elif rough: rough, t = False, 1.                                                     # single precision has no more to say
         else: polish += 1
-    if worst > max(1e3*tol, 1e-4)*scale: warnings.warn(f"feature-sign search stopped at violation {worst:.1e} after {it} steps", RuntimeWarning, stacklevel=2)
+    if worst > max(1e3*tol, 1e-4)*scale:
+        warnings.warn(f"feature-sign search stopped at violation {worst:.1e} after {it} steps", RuntimeWarning, stacklevel=2)
     return Solution(a, f, worst, it, np.array(trace))
 
 # %% ../../nbs/bilinear/02_feature_sign.ipynb #41d56ad9
@@ -267,7 +271,8 @@ def _prepare(Z, y, c, w, loss, start, offset):
     if Z.ndim != 2 or y.shape != (len(Z),): raise ValueError(f"Z must be (n, d) and y (n,), got {Z.shape} and {y.shape}")
     if loss != "squared" and not np.isin(y, (-1., 1.)).all(): raise ValueError("labels must be -1 and +1 for this loss")
     c = np.full(Z.shape[1], float(c)) if np.ndim(c) == 0 else np.asarray(c, np.float64)
-    if c.shape != (Z.shape[1],) or not (np.isfinite(c) & (c >= 0)).all(): raise ValueError("c must be one non-negative number, or one for each column")
+    if c.shape != (Z.shape[1],) or not (np.isfinite(c) & (c >= 0)).all():
+        raise ValueError("c must be one non-negative number, or one for each column")
     w = np.full(len(y), 1/len(y)) if w is None else np.ascontiguousarray(w, np.float64)
     a = np.zeros(Z.shape[1]) if start is None else np.array(start, np.float64)
     S = np.flatnonzero(a)
@@ -303,7 +308,8 @@ def lbfgs_split(Z, y, c, w, loss,       # the problem
     try:
         for _ in range(restarts):
             last = best[0]
-            minimize(fg, best[1], jac=True, method="L-BFGS-B", bounds=[(0, None)]*(2*d), options=dict(maxiter=5000, maxfun=8000, ftol=0, gtol=1e-15, maxcor=30))
+            minimize(fg, best[1], jac=True, method="L-BFGS-B", bounds=[(0, None)]*(2*d),
+                     options=dict(maxiter=5000, maxfun=8000, ftol=0, gtol=1e-15, maxcor=30))
             if last - best[0] <= 1e-13*abs(best[0]): break
     except _Reached: pass
     return best[1][:d]-best[1][d:], best[0]

@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['GRIDS', 'ONCE', 'ROUNDS', 'BLURS', 'READINGS', 'read_blocks', 'halves', 'choose_penalty', 'bilinear_rows', 'bag_rows',
-           'scene_unit', 'table1', 'table1_rows', 'how_chosen', 'curve_rows', 'blur_unit', 'blur', 'reading_unit',
-           'readings', 'reading_rows', 'largest_useful_penalty']
+           'scene_unit', 'table1', 'table1_rows', 'mean_and_spread', 'how_chosen', 'curve_rows', 'blur_unit', 'blur',
+           'reading_unit', 'readings', 'reading_rows', 'largest_useful_penalty']
 
 # %% ../../nbs/bilinear/05_scenes.ipynb #0c33dbdb
 import numpy as np
@@ -49,18 +49,21 @@ ROUNDS = {"l1": 8, "l2": 3}
 def bilinear_rows(X, y, train, test, penalty, seed, n_rounds=None, look=None, grid=None, **kw):
     "One split: the single model and the boosted one, each with its penalty chosen on the training set."
     from boostlit.vision.components import class_accuracy
-    kw = dict(penalty=penalty, tol=1e-3, random_state=seed) | kw; n_rounds, look = n_rounds or ROUNDS[penalty], look or ROUNDS[penalty]
+    kw = dict(penalty=penalty, tol=1e-3, random_state=seed) | kw
+    n_rounds, look = n_rounds or ROUNDS[penalty], look or ROUNDS[penalty]
     Xtr, Xte, ytr = X[train], X[test], y[train]
     curves = choose_penalty(Xtr, ytr, grid or GRIDS[penalty], look, seed, **kw)
-    first = {c: v[0] for c, v in (curves | (choose_penalty(Xtr, ytr, ONCE[penalty], 1, seed, **kw) if grid is None else {})).items()}
+    weaker = choose_penalty(Xtr, ytr, ONCE[penalty], 1, seed, **kw) if grid is None else {}
+    first = {c: v[0] for c, v in (curves | weaker).items()}
     c_one = max(first, key=first.get); c_many = max(curves, key=lambda c: max(curves[c]))
     stage = int(np.argmax(curves[c_many])) + 1; T = n_rounds if stage == look else stage
     many = BilinearBoostClassifier(T, c_many, c_many, **kw).fit(Xtr, ytr)
     staged = [100*class_accuracy(y[test], p) for p in many.staged_predict(Xte)] or [100/len(np.unique(y))]
-    one = staged[0] if c_one == c_many else 100*class_accuracy(y[test], BilinearBoostClassifier(1, c_one, c_one, **kw).fit(Xtr, ytr).predict(Xte))
-    h = many.history_.to_pylist()
-    return dict(single=one, boosted=staged[-1], c_single=c_one, c_boosted=c_many, rounds=len(staged), words=float(np.mean([r["words"] for r in h] or [0])),
-                components=float(np.mean([r["components"] for r in h] or [0])), curve=",".join(f"{s:.2f}" for s in staged))
+    single = lambda: BilinearBoostClassifier(1, c_one, c_one, **kw).fit(Xtr, ytr).predict(Xte)
+    one = staged[0] if c_one == c_many else 100*class_accuracy(y[test], single())
+    mean = lambda k: float(np.mean(many.history_[k].to_numpy())) if len(many.history_) else 0.
+    return dict(single=one, boosted=staged[-1], c_single=c_one, c_boosted=c_many, rounds=len(staged), words=mean("words"),
+                components=mean("components"), curve=",".join(f"{s:.2f}" for s in staged))
 
 # %% ../../nbs/bilinear/05_scenes.ipynb #26b525d6
 def bag_rows(X, y, train, test, seed):
@@ -69,9 +72,9 @@ def bag_rows(X, y, train, test, seed):
     from boostlit.vision.components import class_accuracy
     bag = X.bag(); bag /= np.maximum(bag.sum(1, keepdims=True), 1e-12); a, b = halves(y[train], seed); out = {}
     for name, Z in (("frequency", bag*30), ("sqrt", np.sqrt(bag))):
-        score = lambda C: class_accuracy(y[train][b], LinearSVC(C=C).fit(Z[train][a], y[train][a]).predict(Z[train][b]))
-        C = max((1., 10., 100.), key=score)
-        out[name] = 100*class_accuracy(y[test], LinearSVC(C=C).fit(Z[train], y[train]).predict(Z[test]))
+        accuracy = lambda C, fit, judge: class_accuracy(y[judge], LinearSVC(C=C).fit(Z[fit], y[fit]).predict(Z[judge]))
+        C = max((1., 10., 100.), key=lambda C: accuracy(C, train[a], train[b]))
+        out[name] = 100*accuracy(C, train, test)
     return out
 
 # %% ../../nbs/bilinear/05_scenes.ipynb #687797b3
@@ -96,16 +99,24 @@ def table1(n_jobs=1, out=None, progress=True, cache=None):
 
 def table1_rows(runs):
     "Rows of the ledger from finished splits."
-    pick = {"BoW + linear SVM": ("bag", "sqrt"), "Lazebnik spatial pyramid": ("pyramid", "accuracy"), "L2BLM": ("l2", "single"), "SBLM": ("l1", "single"), "B-L2BLM": ("l2", "boosted"), "B-SBLM": ("l1", "boosted")}
+    pick = {"BoW + linear SVM": ("bag", "sqrt"), "Lazebnik spatial pyramid": ("pyramid", "accuracy"), "L2BLM": ("l2", "single"),
+            "SBLM": ("l1", "single"), "B-L2BLM": ("l2", "boosted"), "B-SBLM": ("l1", "boosted")}
     rows = []
     for method, (family, col) in pick.items():
-        v = [r[col] for r in runs if r["family"] == family and r.get(col) is not None and r.get("reading", "sqrt") in ("sqrt", None)]
-        how = [f"{r['c_'+col]:g}" + (f" and {r['rounds']} round{'s'*(r['rounds'] > 1)}" if col == "boosted" else "") for r in runs if r["family"] == family and col in ("single", "boosted")]
-        if v: rows.append(dict(item="Table 1", dataset="scene15", method=method, quantity="mean class accuracy", value=round(float(np.mean(v)), 2),
-                               spread=round(float(np.std(v, ddof=1)), 2) if len(v) > 1 else "", seeds=len(v), link="bilinear/05_scenes.ipynb", comment=how_chosen(how)))
+        mine = [r for r in runs if r["family"] == family and r.get(col) is not None and r.get("reading", "sqrt") in ("sqrt", None)]
+        if mine: rows.append(dict(item="Table 1", dataset="scene15", method=method, quantity="mean class accuracy",
+                                  **mean_and_spread([r[col] for r in mine]), link="bilinear/05_scenes.ipynb", comment=how_chosen(mine, col)))
     return rows
 
-def how_chosen(how): return "square roots; penalty chosen on halves of each split's own training set: " + ", ".join(how) if how else ""
+def mean_and_spread(v):
+    "Value, spread and number of splits, as the ledger wants them."
+    return dict(value=round(float(np.mean(v)), 2), spread=round(float(np.std(v, ddof=1)), 2) if len(v) > 1 else "", seeds=len(v))
+
+def how_chosen(runs, col):
+    "What each split's own training set chose."
+    if col not in ("single", "boosted"): return ""
+    rounds = lambda r: f" and {r['rounds']} round{'s'*(r['rounds'] > 1)}" if col == "boosted" else ""
+    return "square roots; penalty chosen on halves of each split's own training set: " + ", ".join(f"{r['c_'+col]:g}{rounds(r)}" for r in runs)
 
 def curve_rows(runs):
     "Test accuracy after every round, mean over the splits that got so far."
@@ -114,8 +125,8 @@ def curve_rows(runs):
         curves = [[float(v) for v in r["curve"].split(",")] for r in runs if r["family"] == family]
         for t in range(max(map(len, curves), default=0)):
             v = [c[t] for c in curves if len(c) > t]
-            rows.append(dict(item="Curve", dataset="scene15", method=method, quantity=f"test accuracy after round {t+1}", value=round(float(np.mean(v)), 2), spread=round(float(np.std(v, ddof=1)), 2) if len(v) > 1 else "",
-                             seeds=len(v), link="bilinear/05_scenes.ipynb", comment="penalty and rounds chosen on halves of each split's own training set"))
+            rows.append(dict(item="Curve", dataset="scene15", method=method, quantity=f"test accuracy after round {t+1}", **mean_and_spread(v),
+                             link="bilinear/05_scenes.ipynb", comment="penalty and rounds chosen on halves of each split's own training set"))
     return rows
 
 # %% ../../nbs/bilinear/05_scenes.ipynb #b92ba3de
@@ -128,8 +139,9 @@ def blur_unit(sigma:float, seed:int=0, split:int=0, per_class:int=40, n_words:in
     from boostlit.vision.components import class_accuracy, kernel_svm, pyramid_kernel, random_split
     from boostlit.vision.images import image_table
     table = image_table(dataset); y = np.unique(table["class"].to_pylist(), return_inverse=True)[1]; train, _ = random_split(y, 100, split)
-    rows = np.concatenate([train[y[train] == k][:per_class] for k in np.unique(y)]); pics = [table["image"][int(i)].as_py() for i in rows]; y = y[rows]
-    words = image_words(pics, cached_codebook(pics, n_words, seed, 300, 200, sigma=sigma), sigma=sigma); K = pyramid_kernel(words, n_words)
+    rows = np.concatenate([train[y[train] == k][:per_class] for k in np.unique(y)]); y = y[rows]
+    pics = [table["image"][int(i)].as_py() for i in rows]
+    book = cached_codebook(pics, n_words, seed, 300, 200, sigma=sigma); K = pyramid_kernel(image_words(pics, book, sigma=sigma), n_words)
     parts = StratifiedKFold(4, shuffle=True, random_state=seed).split(K, y)
     return dict(sigma=sigma, seed=seed, accuracy=100*float(np.mean([class_accuracy(y[b], kernel_svm(K, y, a, b)) for a, b in parts])))
 
@@ -139,21 +151,25 @@ def blur(n_jobs=1, out=None, progress=True):
     runs = run_units(blur_unit, [dict(sigma=s, seed=k) for s in BLURS for k in range(2)], out, n_jobs, "Blur", progress).to_pylist(); rows = []
     for s in BLURS:
         v = [r["accuracy"] for r in runs if r["sigma"] == s]
-        rows.append(dict(item="Blur", dataset="scene15", method=f"blur {s:g}", quantity="cross-validated accuracy", value=round(float(np.mean(v)), 2), spread=round(float(np.std(v, ddof=1)), 2), seeds=len(v),
+        rows.append(dict(item="Blur", dataset="scene15", method=f"blur {s:g}", quantity="cross-validated accuracy", **mean_and_spread(v),
                          link="vision/02_descriptors.ipynb", comment="40 training pictures a class of split 0, 200 words, pyramid, four folds"))
     return rows
 
 # %% ../../nbs/bilinear/05_scenes.ipynb #1f0f4813
-READINGS = {"base: square roots, c = 0.1": {}, "c = 0.3": {"c": .3}, "c = 0.03": {"c": .03}, "c = 0.01": {"c": .01}, "bias": {"fit_intercept": True}, "one alternation": {"n_alternations": 1},
-            "ten alternations": {"n_alternations": 10}, "balanced classes": {"balanced": True}, "balanced classes, c = 0.03": {"balanced": True, "c": .03}, "frequencies": {"reading": "frequency"},
-            "start at the gradient": {"start": "gradient"}, "raw weights (Eq. 12)": {"normalise": False}, "logistic loss": {"loss": "logistic"}, "logistic loss, c = 0.03": {"loss": "logistic", "c": .03},
+READINGS = {"base: square roots, c = 0.1": {}, "c = 0.3": {"c": .3}, "c = 0.03": {"c": .03}, "c = 0.01": {"c": .01},
+            "10 × 10 components": {"grid": (10, 10)}, "5 × 4 components": {"grid": (5, 4)},
+            "bias": {"fit_intercept": True}, "one alternation": {"n_alternations": 1}, "ten alternations": {"n_alternations": 10},
+            "balanced classes": {"balanced": True}, "balanced classes, c = 0.03": {"balanced": True, "c": .03},
+            "frequencies": {"reading": "frequency"}, "start at the gradient": {"start": "gradient"}, "raw weights (Eq. 12)": {"normalise": False},
+            "logistic loss": {"loss": "logistic"}, "logistic loss, c = 0.03": {"loss": "logistic", "c": .03},
             **{f"Euclidean penalty, c = {c:g}": {"penalty": "l2", "c": c} for c in (3., .3, .03)}}
 
 def reading_unit(name:str, cache=None, seed:int=0, n_rounds:int=8, dataset="scene15"):
     "Validation accuracy of one reading inside the training set of one split, after one round and after all."
     from boostlit.vision.components import image_features, random_split
-    F = image_features(dataset, 1000, (20, 15), cache=cache); y = F["y"]; train, _ = random_split(y, 100, seed)
-    kw = dict(READINGS[name]); X, c = read_blocks(F["X"][train], kw.pop("reading", "sqrt")), kw.pop("c", .1)
+    kw = dict(READINGS[name]); c, reading, grid = kw.pop("c", .1), kw.pop("reading", "sqrt"), kw.pop("grid", (20, 15))
+    F = image_features(dataset, 1000, grid, cache=cache); y = F["y"]; train, _ = random_split(y, 100, seed)
+    X = read_blocks(F["X"][train], reading)
     curve = choose_penalty(X, y[train], (c,), n_rounds, seed, tol=1e-3, **kw)[c]
     return dict(name=name, first=100*curve[0], last=100*curve[-1], rounds=len(curve))
 
@@ -164,8 +180,9 @@ def readings(n_jobs=1, out=None, progress=True, cache=None):
 
 def reading_rows(runs):
     "Rows of the ledger from finished readings."
-    return [dict(item="Readings", dataset="scene15", method=r["name"], quantity=f"validation, {q} round", value=round(r[q], 1), seeds=1, link="bilinear/05_scenes.ipynb",
-                 comment="training set of split 0, halves" + (f"; {r['rounds']} rounds" if q == "last" else "")) for r in runs for q in ("first", "last")]
+    rounds = lambda r, q: f"; {r['rounds']} rounds" if q == "last" else ""
+    return [dict(item="Readings", dataset="scene15", method=r["name"], quantity=f"validation, {q} round", value=round(r[q], 1), seeds=1,
+                 link="bilinear/05_scenes.ipynb", comment="training set of split 0, halves" + rounds(r, q)) for r in runs for q in ("first", "last")]
 
 # %% ../../nbs/bilinear/05_scenes.ipynb #b9806378
 def largest_useful_penalty(X, y, k:int=0):
