@@ -250,7 +250,7 @@ class BilinearBoostClassifier(BoostingClassifierMixin, ClassifierMixin, BaseEsti
                  balanced:bool=False,          # give both sides of every one-against-all problem half of the weight?
                  early_stopping:int|None=None, # stop after this many rounds without progress on held-out data
                  validation_fraction:float=.2, # share held out
-                 tol:float=1e-4,               # of the subproblems, in units of the penalty
+                 tol:float=1e-8,               # of the subproblems, in units of the penalty
                  n_jobs:int|None=None,         # threads
                  random_state:int|np.random.RandomState|None=None, # of random starts and the held-out share
                  verbose:bool=False,           # show progress
@@ -288,7 +288,7 @@ class BilinearBoostClassifier(BoostingClassifierMixin, ClassifierMixin, BaseEsti
 class SparseBilinearClassifier(BilinearBoostClassifier):
     "One bilinear term per class: the model of the paper before boosting."
     def __init__(self, c1:float=.1, c2:float=.1, relative:bool=True, penalty:str="l1", ridge:float=0., loss:str="exponential", n_alternations:int=3,
-                 start:str="constant", fit_intercept:bool=False, balanced:bool=False, tol:float=1e-4, n_jobs:int|None=None,
+                 start:str="constant", fit_intercept:bool=False, balanced:bool=False, tol:float=1e-8, n_jobs:int|None=None,
                  random_state:int|np.random.RandomState|None=None, verbose:bool=False):
         for k, v in list(locals().items()):
             if k not in ("self", "__class__"): setattr(self, k, v)
@@ -348,14 +348,17 @@ def check_parameters(p):
     for name, ok in choices.items():
         if getattr(p, name) not in ok: raise ValueError(f"{name} must be one of {ok}, got {getattr(p, name)!r}")
     if p.coupling == "softmax" and p.loss != "logistic": raise ValueError("coupling='softmax' needs loss='logistic'")
+    whole = lambda v: isinstance(v, (int, np.integer)) and not isinstance(v, bool) and v >= 1
+    number = lambda v: isinstance(v, (int, float, np.integer, np.floating)) and np.isfinite(v)
     for name in ("n_estimators_", "n_alternations"):
         v = getattr(p, name)
-        if not isinstance(v, (int, np.integer)) or v < 1: raise ValueError(f"{name.strip('_')} must be a positive integer, got {v!r}")
+        if not whole(v): raise ValueError(f"{name.strip('_')} must be a positive integer, got {v!r}")
     for name in ("c1", "c2", "learning_rate", "tol"):
         v = getattr(p, name)
-        if not (np.isscalar(v) and np.isfinite(v) and v > 0): raise ValueError(f"{name} must be a positive number, got {v!r}")
-    if not (np.isscalar(p.ridge) and np.isfinite(p.ridge) and p.ridge >= 0): raise ValueError(f"ridge must not be negative, got {p.ridge!r}")
-    if not 0 < p.validation_fraction < 1: raise ValueError(f"validation_fraction must lie in (0, 1), got {p.validation_fraction}")
+        if not (number(v) and v > 0): raise ValueError(f"{name} must be a positive number, got {v!r}")
+    if not (number(p.ridge) and p.ridge >= 0): raise ValueError(f"ridge must not be negative, got {p.ridge!r}")
+    if not (p.early_stopping is None or whole(p.early_stopping)): raise ValueError(f"early_stopping must be None or a positive integer, got {p.early_stopping!r}")
+    if not (number(p.validation_fraction) and 0 < p.validation_fraction < 1): raise ValueError(f"validation_fraction must lie in (0, 1), got {p.validation_fraction!r}")
 
 def check_labels(y, n):
     "Labels as a vector as long as there are pictures."

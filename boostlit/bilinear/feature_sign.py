@@ -55,9 +55,10 @@ def c_max(Z,                          # (n, d) design
           loss:str="exponential",     # "exponential", "logistic" or "squared"
          )->float:                    # the smallest penalty whose solution is zero
     "Where the penalty path begins."
+    if loss not in LOSSES: raise ValueError(f"loss must be one of {sorted(LOSSES)}, got {loss!r}")
     Z, y = np.asarray(Z, float), np.asarray(y, float)
     w = np.full(len(y), 1/len(y)) if w is None else np.asarray(w, float)
-    return float(np.abs((w*y)@Z).max()*(.5 if loss == "logistic" else 1))
+    return float(np.abs((w*y)@Z).max(initial=0.)*(.5 if loss == "logistic" else 1))
 
 # %% ../../nbs/bilinear/02_feature_sign.ipynb #7ad8115d
 def duality_gap(Z, y, w,              # design, labels, positive weights
@@ -240,16 +241,18 @@ def feature_sign(Z, y,                       # (n, d) design, labels ±1 (or tar
                  start=None,                 # warm start
                  offset=None,                # (n,) fixed part of the scores
                  ridge:float=0.,             # adds ridge/2 |a|^2 over the penalised weights (elastic net)
-                 tol:float=1e-9,             # largest accepted violation, in units of the largest penalty
+                 tol:float=1e-9,             # largest accepted violation, in units of the largest penalty (of c_max if all are free)
                  max_iter:int=500,           # Newton steps
                 )->Solution:
     "Weighted feature-sign search with working sets, Newton models and warm starts."
     Z, y, w, c, a, m, kind = _prepare(Z, y, c, w, loss, start, offset)
+    if not 0 <= ridge < np.inf: raise ValueError(f"ridge must not be negative, got {ridge}")
+    scale = c.max(initial=0.) or c_max(Z, y, w, loss) or 1.
     r, h, t, polish, rough = np.empty(len(y)), np.empty(len(y)), 1., 0, kind < 2 and Z.size > 2**18
     e = np.where(c > 0, ridge, 0.); f = _loss_value(m, y, w, kind) + c@np.abs(a) + .5*e@(a*a); trace = [f]
     for it in range(max_iter+1):
         _loss_slopes(m, y, w, kind, r, h)
-        G = r@Z + e*a; viol = kkt_violation(G, a, c); worst = viol.max(initial=0.); scale = c.max(initial=0.) or np.abs(G).max(initial=0.) or 1.
+        G = r@Z + e*a; viol = kkt_violation(G, a, c); worst = viol.max(initial=0.)
         if worst <= tol*scale or t == 0. or polish > 5 or it == max_iter: break
         W = working_set(viol, a, c); ZW, cW, aW, gW = Z[:, W], c[W], a[W], G[W]
         rough = rough and worst > .01*scale; H = _weighted_gram(ZW, h, rough); H[np.diag_indices(len(W))] += e[W]
@@ -268,21 +271,25 @@ def _prepare(Z, y, c, w, loss, start, offset):
     "Arguments of a solver as arrays, checked."
     if loss not in LOSSES: raise ValueError(f"loss must be one of {sorted(LOSSES)}, got {loss!r}")
     Z, y = np.asarray(Z, np.float64), np.asarray(y, np.float64)
-    if Z.ndim != 2 or y.shape != (len(Z),): raise ValueError(f"Z must be (n, d) and y (n,), got {Z.shape} and {y.shape}")
+    if Z.ndim != 2 or len(Z) == 0 or y.shape != (len(Z),): raise ValueError(f"Z must be (n, d) and y (n,), n at least 1, got {Z.shape} and {y.shape}")
+    if not (np.isfinite(Z.sum()) or np.isfinite(Z).all()) or not np.isfinite(y).all(): raise ValueError("Z and y must not contain NaN or infinity")
     if loss != "squared" and not np.isin(y, (-1., 1.)).all(): raise ValueError("labels must be -1 and +1 for this loss")
     c = np.full(Z.shape[1], float(c)) if np.ndim(c) == 0 else np.asarray(c, np.float64)
     if c.shape != (Z.shape[1],) or not (np.isfinite(c) & (c >= 0)).all():
         raise ValueError("c must be one non-negative number, or one for each column")
     w = np.full(len(y), 1/len(y)) if w is None else np.ascontiguousarray(w, np.float64)
+    if w.shape != y.shape or not (np.isfinite(w) & (w >= 0)).all(): raise ValueError("w must be one non-negative number for each example")
     a = np.zeros(Z.shape[1]) if start is None else np.array(start, np.float64)
+    m = np.zeros(len(y)) if offset is None else np.array(offset, np.float64)
+    for name, v, n in (("start", a, Z.shape[1]), ("offset", m, len(y))):
+        if v.shape != (n,) or not np.isfinite(v).all(): raise ValueError(f"{name} must be {n} finite numbers")
     S = np.flatnonzero(a)
-    m = Z[:, S]@a[S] if len(S) else np.zeros(len(y))
-    return Z, y, w, c, a, (m if offset is None else m + offset), LOSSES[loss]
+    return Z, y, w, c, a, (Z[:, S]@a[S] + m if len(S) else m), LOSSES[loss]
 
 def _backtrack(Z, y, w, kind, m, f, a, x, c, e, g):
     "Armijo search from a towards x: (step, direction, change of the scores, objective). Below rounding a full step is taken on trust."
     d = x - a; q = Z@d; lin = g@d + c@(np.abs(x) - np.abs(a))
-    t = t0 = 1. if kind == 2 else min(1., 30/max(np.abs(q).max(initial=0.), 1e-300))     # where curvature is gone, a Newton step is far too long
+    t = t0 = 1. if kind == 2 else min(1., 30/max(np.abs(q[w > 0]).max(initial=0.), 1e-300))     # where curvature is gone, a Newton step is far too long
     while t > 1e-10*t0:
         b = a + t*d; f_new = _loss_value(m + t*q, y, w, kind) + c@np.abs(b) + .5*e@(b*b)
         if f_new <= f + 1e-4*t*lin or (-lin < 1e-13*abs(f) and f_new <= f*(1 + 1e-14)): return t, d, q, f_new
