@@ -161,7 +161,8 @@ def intersection_kernel(A,              # scipy CSR or dense, (n, d), non-negati
     out = np.zeros((A.shape[0], B.shape[0]), np.float32)
     from joblib import Parallel, cpu_count, delayed
     jobs = cpu_count() if n_jobs < 0 else n_jobs          # every jobs-th row: equal work, though rows of a triangle differ in length
-    Parallel(n_jobs=jobs, prefer="threads")(delayed(_intersect)(A.indptr, A.indices, A.data, B.indptr, B.indices, B.data, A.shape[1], k, jobs, same, out) for k in range(jobs))
+    work = delayed(lambda k: _intersect(A.indptr, A.indices, A.data, B.indptr, B.indices, B.data, A.shape[1], k, jobs, same, out))
+    Parallel(n_jobs=jobs, prefer="threads")(work(k) for k in range(jobs))
     if same: out = np.maximum(out, out.T)
     return out
 
