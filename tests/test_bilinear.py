@@ -116,10 +116,43 @@ def test_quadratic_with_duplicate_columns():
     assert kkt_violation(H@x - [1., 1., .5], x, .2).max() < 1e-6
 
 
-@pytest.mark.parametrize("bad, word", [(dict(c=-1.), "non-negative"), (dict(loss="hinge"), "loss must"), (dict(c=np.nan), "non-negative")])
+@pytest.mark.parametrize("bad, word", [(dict(c=-1.), "non-negative"), (dict(loss="hinge"), "loss must"), (dict(c=np.nan), "non-negative"),
+                                       (dict(w=-np.ones(569)), "each example"), (dict(w=np.ones(568)), "each example"), (dict(w=np.full(569, np.nan)), "each example"),
+                                       (dict(start=np.ones(3)), "start must be"), (dict(offset=np.ones(3)), "offset must be"), (dict(ridge=-1.), "ridge must")])
 def test_solver_refuses(cancer, bad, word):
     Z, y = cancer
     with pytest.raises(ValueError, match=word): feature_sign(Z, y, **({"c": .1} | bad))
+
+
+def test_solver_refuses_what_is_no_number(cancer):
+    Z, y = cancer
+    for bad in (np.nan, np.inf):
+        hole = Z.copy(); hole[7, 3] = bad
+        with pytest.raises(ValueError, match="NaN"): feature_sign(hole, y, .1)
+        with pytest.raises(ValueError, match="NaN"): feature_sign(Z, np.where(np.arange(569) == 5, bad, y), .1, loss="squared")
+    with pytest.raises(ValueError, match="at least 1"): feature_sign(Z[:0], y[:0], .1)
+    with pytest.raises(ValueError, match="loss must"): c_max(Z, y, loss="hinge")
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_nothing_penalised_is_the_smooth_minimum(cancer, loss, recwarn):
+    Z, y = cancer; Z, y = Z[:, :4], np.where(np.arange(569) % 5 == 0, -y, y)            # some labels turned: the minimum exists
+    s = feature_sign(Z, y, 0., loss=loss); again = feature_sign(Z, y, 0., loss=loss, start=s.coef)
+    assert not len(recwarn) and (s.coef != 0).all() and s.violation < 1e-8*c_max(Z, y, loss=loss)
+    assert np.allclose(again.coef, s.coef, rtol=1e-6)
+    if loss == "squared": assert np.allclose(s.coef, np.linalg.lstsq(Z, y, rcond=None)[0], rtol=1e-8)
+
+
+@pytest.mark.parametrize("make", [lambda Z, r: np.c_[Z, Z[:, :8], -Z[:, :3]], lambda Z, r: np.c_[Z, np.zeros((len(Z), 3))], lambda Z, r: Z*np.geomspace(1e-4, 1e4, Z.shape[1]),
+                                  lambda Z, r: Z[:25], lambda Z, r: r.normal(size=(len(Z), 4))@r.normal(size=(4, Z.shape[1])) + 1e-6*Z, lambda Z, r: Z*1e8],
+                         ids=["duplicates", "empty columns", "eight decades of scale", "fewer rows than columns", "rank four and dust", "large"])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_awkward_designs_end_with_a_certificate(make, loss):
+    r = np.random.default_rng(5); Z = make(r.normal(size=(80, 30)), r); n = len(Z); y = np.where(r.random(n) < .5, 1., -1.)
+    w = r.random(n)**4; w /= w.sum()
+    for q in np.geomspace(.9, 1e-6, 7):
+        c = q*c_max(Z, y, w, loss); s = feature_sign(Z, y, c, w, loss)
+        assert (np.diff(s.trace) < 0).all() and duality_gap(Z, y, w, c, s.coef, loss) <= 1e-9*s.objective, q
 
 
 # --- model and alternation --------------------------------------------------------------------------------------------------
@@ -176,6 +209,14 @@ def test_weights_count_as_repetition(digits):
     assert np.allclose(a.decision_function(X), b.decision_function(X), atol=1e-3)
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_weights_count_as_repetition_with_fewer_rows_than_columns(seed):
+    r = np.random.RandomState(seed); X, y, k = r.rand(15, 30), np.arange(15) % 3, r.randint(0, 5, 15)
+    for C in (SparseBilinearClassifier(), BilinearBoostClassifier(4)):                     # singular systems: only a tight default makes the two ways meet
+        a, b = clone(C).fit(X, y, k).decision_function(X), clone(C).fit(X.repeat(k, axis=0), y.repeat(k)).decision_function(X)
+        assert np.allclose(a, b, rtol=1e-6, atol=1e-8)
+
+
 def test_boosting_helps_and_is_deterministic(digits):
     X, y = digits
     tr = np.arange(len(y)) % 2 == 0
@@ -199,7 +240,8 @@ def test_options(digits):
 
 
 @pytest.mark.parametrize("kw, word", [(dict(penalty="l0"), "penalty must"), (dict(c1=0), "c1 must"), (dict(n_estimators=0), "n_estimators must"), (dict(coupling="softmax"), "logistic"),
-                                      (dict(tol=-1), "tol must"), (dict(ridge=-1), "ridge must")])
+                                      (dict(tol=-1), "tol must"), (dict(ridge=-1), "ridge must"), (dict(c1="x"), "c1 must"), (dict(n_alternations=True), "n_alternations must"),
+                                      *((dict(early_stopping=v), "early_stopping must") for v in (0, -1, 1.5, "x")), (dict(early_stopping=1, validation_fraction="x"), "validation_fraction must")])
 def test_bad_parameters(digits, kw, word):
     with pytest.raises(ValueError, match=word): BilinearBoostClassifier(**kw).fit(digits[0][:50], digits[1][:50])
 
@@ -209,6 +251,7 @@ def test_bad_data(digits):
     e = BilinearBoostClassifier(2).fit(X, y)
     for call, word in ((lambda: e.predict(X[:, :4]), "expecting"), (lambda: BilinearBoostClassifier().fit(X, y[:-1]), "inconsistent"), (lambda: BilinearBoostClassifier().fit(np.where(X == 0, np.nan, X), y), "NaN"),
                        (lambda: BilinearBoostClassifier().fit(X, np.zeros(60)), "one class"), (lambda: BilinearBoostClassifier().fit(X, y, sample_weight=-np.ones(60)), "negative"),
+                       (lambda: BilinearBoostClassifier().fit(X*1e200, y), "squared"), (lambda: BilinearBoostClassifier().fit([sparse.csr_matrix(x*1e200) for x in X], y), "squared"),
                        (lambda: as_blocks(np.zeros((0, 3, 3))), "no data"), (lambda: as_blocks(np.array([["a"]])), "numbers")):
         with pytest.raises(ValueError, match=word): call()
 

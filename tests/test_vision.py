@@ -307,6 +307,16 @@ def test_background_windows_stay_inside_and_features_do_not_depend_on_threads():
         integral.background_windows([(5, 5)], 24, 20, 3)
 
 
+def test_log_odds_repair_machines_of_different_scale():
+    r = np.random.default_rng(0); y = np.repeat([0, 1, 2], 50); X = np.eye(3)[y]*[1., 1., .6] + r.normal(0, .6, (150, 3)); K = X@X.T + 1
+    rows = r.permutation(150); train, test = rows[:90], rows[90:]
+    raw, odds = (components.kernel_svm(K, y, train, test, calibrate=f) for f in (False, True))
+    assert set(odds) <= {0, 1, 2} and (odds == components.kernel_svm(K, y, train, test, calibrate=True)).all()      # same folds every time
+    assert components.class_accuracy(y[test], odds) > max(.5, components.class_accuracy(y[test], raw) - .08)
+    codes = np.array([7, -2, 40])[y]                                                                                # any codes
+    assert (components.kernel_svm(K, codes, train, test, calibrate=True) == np.array([7, -2, 40])[odds]).all()
+
+
 @needs_images("scene15")
 def test_a_small_pyramid_recognises_scenes():
     """Six classes, 20 training pictures each: the features must be far better than chance."""

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['alternate', 'half_step', 'other_cost', 'rebalance', 'gradient_start', 'boost_reference', 'joint_terms',
-           'class_groups', 'run_threads', 'first_penalties', 'class_offsets', 'round_weights', 'boost_bilinear',
+           'class_groups', 'run_threads', 'pull', 'first_penalties', 'class_offsets', 'round_weights', 'boost_bilinear',
            'best_round', 'start_components', 'term_scores', 'mean_class_accuracy', 'history_row',
            'BilinearBoostClassifier', 'SparseBilinearClassifier', 'check_blocks', 'fit_estimator', 'check_parameters',
            'check_labels', 'hold_out', 'terms_table', 'plot_components', 'cell_weights']
@@ -17,7 +17,8 @@ from numpy.typing import ArrayLike
 import warnings
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
-from ..core.conventions import (INTERRUPTS, BoostingClassifierMixin, encode_labels, normalise_weights, history_table, progress_bar, warn_interrupted)
+from ..core.conventions import (INTERRUPTS, BoostingClassifierMixin, encode_labels, normalise_weights, history_table,
+                                       progress_bar, warn_interrupted)
 from .model import as_blocks, balance
 from .feature_sign import feature_sign, ridge_fit, LOSSES
 
@@ -36,10 +37,12 @@ def alternate(X, y, w,                    # blocks, labels ±1, weights
     beta = np.array(beta, float)
     if penalty == "product": c1 = c2 = np.sqrt(c1*c2)
     for _ in range(n_alternations):
-        alpha, f = half_step(X.times_components(beta), y, w, c1, alpha, np.abs(beta).sum(), loss, penalty, offset, tol); trace.append(f + other_cost(beta, c2, penalty))
+        alpha, f = half_step(X.times_components(beta), y, w, c1, alpha, np.abs(beta).sum(), loss, penalty, offset, tol)
+        trace.append(f + other_cost(beta, c2, penalty))
         if not alpha.any(): return alpha, beta*0, trace
         alpha, beta = rebalance(alpha, beta, c1, c2, penalty)
-        beta, f = half_step(X.times_words(alpha), y, w, c2, beta, np.abs(alpha).sum(), loss, penalty, offset, tol); trace.append(f + other_cost(alpha, c1, penalty))
+        beta, f = half_step(X.times_words(alpha), y, w, c2, beta, np.abs(alpha).sum(), loss, penalty, offset, tol)
+        trace.append(f + other_cost(alpha, c1, penalty))
         if not beta.any(): return alpha*0, beta, trace
         alpha, beta = rebalance(alpha, beta, c1, c2, penalty)
     return alpha, beta, trace
@@ -49,7 +52,9 @@ def half_step(Z, y, w, c, start, other, loss, penalty, offset, tol, ridge=0.):
     "Minimise over one block with the other held: (weights, loss plus this block's penalty)."
     if ridge: ridge = ridge*np.mean(w@(Z*Z))
     if penalty == "l2": s = ridge_fit(Z, y, c, w, loss, start, offset, tol=max(tol, 1e-5))
-    else: s = feature_sign(Z, y, c*other if penalty == "product" else c, w, loss, start, offset, ridge, tol)     # product: the other norm is part of the price
+    else:
+        price = c*other if penalty == "product" else c                            # product: the other norm is part of the price
+        s = feature_sign(Z, y, price, w, loss, start, offset, ridge, tol)
     return s.coef, s.objective
 
 def other_cost(v, c, penalty):
@@ -59,7 +64,8 @@ def other_cost(v, c, penalty):
 def rebalance(alpha, beta, c1, c2, penalty):
     "The cheapest pair with the same term."
     if penalty == "l1": return balance(alpha, beta, c1, c2)
-    a, b = (np.sqrt(c1)*np.linalg.norm(alpha), np.sqrt(c2)*np.linalg.norm(beta)) if penalty == "l2" else (np.abs(alpha).sum(), np.abs(beta).sum())
+    if penalty == "l2": a, b = np.sqrt(c1)*np.linalg.norm(alpha), np.sqrt(c2)*np.linalg.norm(beta)
+    else: a, b = np.abs(alpha).sum(), np.abs(beta).sum()
     t = np.sqrt(b/a) if a > 0 and b > 0 else 1.
     return alpha*t, beta/t
 
@@ -102,7 +108,8 @@ def joint_terms(X, Y, Wt, c1, c2, beta,    # blocks; (K, n) labels, weights; (K,
         for block in ("words", "components")[:2 if X.shape[2] > 1 else 1]:
             held, free, c, ch = (beta, alpha, c1, c2) if block == "words" else (alpha, beta, c2, c1)
             def one(Z, k):
-                col, start, pen = (np.c_[Z, np.ones(len(Z))], np.r_[free[k], b[k]], np.r_[np.full(Z.shape[1], c[k]), 0.]) if bias else (Z, free[k], c[k])
+                col, start, pen = Z, free[k], c[k]
+                if bias: col, start, pen = np.c_[Z, np.ones(len(Z))], np.r_[free[k], b[k]], np.r_[np.full(Z.shape[1], c[k]), 0.]
                 coef, f = half_step(col, Y[k], Wt[k], pen, start, np.abs(held[k]).sum(), loss, penalty, offsets[k], tol, ridge)
                 free[k] = coef[:Z.shape[1]]; b[k] = coef[-1] if bias else 0.
                 g[k] = f + other_cost(held[k], ch[k], penalty)
@@ -132,16 +139,23 @@ def run_threads(fn, args, n_jobs):
     with threadpool_limits(1): Parallel(n_jobs=n_jobs, prefer="threads")(delayed(fn)(*a) for a in args)
 
 # %% ../../nbs/bilinear/04_boosting.ipynb #95c13d6a
+def pull(Y, F, loss):
+    "How much each example still asks for at score F: -y l'(y, F), without its weight."
+    if loss == "exponential": return np.exp(-Y*F)
+    return 1/(1+np.exp(np.clip(Y*F, -500, 500))) if loss == "logistic" else 1-Y*F
+
 def first_penalties(X, Y, Wt, c1, c2, beta, loss, offsets, penalty="l1", n_jobs=1, tol=1e-3):
     "Absolute penalties of K problems: fractions of the smallest penalties that give zero, block after block."
     K = len(Y); C1, C2 = np.empty(K), np.empty(K); alpha = np.zeros((K, X.shape[1]))
-    slope = lambda k: -Wt[k]*Y[k]*({"exponential": lambda m: np.exp(-Y[k]*m), "logistic": lambda m: 1/(1+np.exp(np.clip(Y[k]*m, -500, 500)))}.get(loss, lambda m: 1-Y[k]*m))(offsets[k])
+    slope = lambda k: -Wt[k]*Y[k]*pull(Y[k], offsets[k], loss)
     for group in class_groups(np.arange(K), X.shape, "words"):
         Zs = X.times_components(beta[group].T)
         def one(Z, k):
             C1[k] = c1*(np.mean(Wt[k]@(Z*Z)) if penalty == "l2" else np.abs(slope(k)@Z).max()) or 1.
             if penalty == "l1": alpha[k] = feature_sign(Z, Y[k], C1[k], Wt[k], loss, offset=offsets[k], tol=tol).coef
-            if penalty == "l2": C2[k] = c2*C1[k]/c1*(np.sum(ridge_fit(Z, Y[k], C1[k], Wt[k], loss, offset=offsets[k], tol=tol).coef**2)/np.sum(beta[k]**2) or 1.)
+            if penalty == "l2":
+                first = ridge_fit(Z, Y[k], C1[k], Wt[k], loss, offset=offsets[k], tol=tol).coef
+                C2[k] = c2*C1[k]/c1*(np.sum(first**2)/np.sum(beta[k]**2) or 1.)
         run_threads(one, [(Zs[i], k) for i, k in enumerate(group)], n_jobs)
         if penalty == "product": C2[group] = C1[group]*c2/c1
         if penalty == "l1":
@@ -174,7 +188,8 @@ def boost_bilinear(X, Y, w, p,             # blocks, (K, n) labels ±1, weights,
         for t in progress_bar(range(p.n_estimators_), desc="rounds", show=p.verbose):
             Wt, off = round_weights(class_offsets(F, p.coupling), Y, w, p.loss, p.normalise)
             beta = start_components(X, Y, Wt, off, p, t)
-            if c12 is None: c12 = first_penalties(X, Y, Wt, p.c1, p.c2, beta, p.loss, off, p.penalty, p.n_jobs) if p.relative else (np.full(K, float(p.c1)), np.full(K, float(p.c2)))
+            if c12 is None and p.relative: c12 = first_penalties(X, Y, Wt, p.c1, p.c2, beta, p.loss, off, p.penalty, p.n_jobs)
+            elif c12 is None: c12 = np.full(K, float(p.c1)), np.full(K, float(p.c2))
             A, B, b, g = joint_terms(X, Y, Wt, *c12, beta, p.loss, p.penalty, p.n_alternations, off, p.tol, p.fit_intercept, p.ridge, p.n_jobs)
             if not (A.any() or b.any()): break
             A, b = A*p.learning_rate, b*p.learning_rate
@@ -195,8 +210,7 @@ def start_components(X, Y, Wt, off, p, t):
     K, m = len(Y), X.shape[2]
     if p.start == "constant" or m == 1: return np.full((K, m), 1/m)
     if p.start == "gradient":
-        slope = np.ones_like(off) if p.loss == "exponential" else 1/(1+np.exp(np.clip(Y*off, -500, 500))) if p.loss == "logistic" else 1-Y*off
-        return np.array([gradient_start(X, -Wt[k]*Y[k]*slope[k]) for k in range(K)])
+        return np.array([gradient_start(X, -Wt[k]*Y[k]*pull(Y[k], off[k], p.loss)) for k in range(K)])
     v = np.random.default_rng([p.seed_, t]).normal(size=(K, m))
     return v/np.abs(v).sum(1, keepdims=True)
 
@@ -214,8 +228,8 @@ def mean_class_accuracy(F, codes):
 def history_row(t, F, f, Y, w, Wt, A, B):
     "One line of the history, averaged over the one-against-all problems."
     with np.errstate(over="ignore"): loss = float(np.mean((w*np.exp(-Y*F)).sum(1)))
-    return dict(round=t, error=float(np.mean(w@((Y*F).T <= 0))), edge=float(np.mean((Wt*Y*f).sum(1))), alpha=float(np.mean(np.abs(A).sum(1)*np.abs(B).sum(1))),
-                loss=loss, words=float(np.mean((A != 0).sum(1))), components=float(np.mean((B != 0).sum(1))))
+    return dict(round=t, error=float(np.mean(w@((Y*F).T <= 0))), edge=float(np.mean((Wt*Y*f).sum(1))),
+                alpha=float(np.mean(np.abs(A).sum(1)*np.abs(B).sum(1))), loss=loss, words=float(np.mean((A != 0).sum(1))), components=float(np.mean((B != 0).sum(1))))
 
 # %% ../../nbs/bilinear/04_boosting.ipynb #0096274a
 class BilinearBoostClassifier(BoostingClassifierMixin, ClassifierMixin, BaseEstimator):
@@ -236,7 +250,7 @@ class BilinearBoostClassifier(BoostingClassifierMixin, ClassifierMixin, BaseEsti
                  balanced:bool=False,          # give both sides of every one-against-all problem half of the weight?
                  early_stopping:int|None=None, # stop after this many rounds without progress on held-out data
                  validation_fraction:float=.2, # share held out
-                 tol:float=1e-4,               # of the subproblems, in units of the penalty
+                 tol:float=1e-8,               # of the subproblems, in units of the penalty
                  n_jobs:int|None=None,         # threads
                  random_state:int|np.random.RandomState|None=None, # of random starts and the held-out share
                  verbose:bool=False,           # show progress
@@ -274,14 +288,15 @@ class BilinearBoostClassifier(BoostingClassifierMixin, ClassifierMixin, BaseEsti
 class SparseBilinearClassifier(BilinearBoostClassifier):
     "One bilinear term per class: the model of the paper before boosting."
     def __init__(self, c1:float=.1, c2:float=.1, relative:bool=True, penalty:str="l1", ridge:float=0., loss:str="exponential", n_alternations:int=3,
-                 start:str="constant", fit_intercept:bool=False, balanced:bool=False, tol:float=1e-4, n_jobs:int|None=None,
+                 start:str="constant", fit_intercept:bool=False, balanced:bool=False, tol:float=1e-8, n_jobs:int|None=None,
                  random_state:int|np.random.RandomState|None=None, verbose:bool=False):
         for k, v in list(locals().items()):
             if k not in ("self", "__class__"): setattr(self, k, v)
 
     def fit(self, X:"ArrayLike|list", y:"ArrayLike", sample_weight:"ArrayLike|None"=None)->"SparseBilinearClassifier":
         "Fit one term per class."
-        return fit_estimator(self, X, y, sample_weight, 1, learning_rate=1., normalise=True, coupling="none", early_stopping=None, validation_fraction=.2)
+        return fit_estimator(self, X, y, sample_weight, 1, learning_rate=1., normalise=True, coupling="none", early_stopping=None,
+                             validation_fraction=.2)
 
 # %% ../../nbs/bilinear/04_boosting.ipynb #934bc171
 def check_blocks(est, X, fit=False):
@@ -289,7 +304,8 @@ def check_blocks(est, X, fit=False):
     from scipy import sparse
     from sklearn.utils.validation import validate_data
     if not fit: check_is_fitted(est)
-    holds = hasattr(X, "indptr") and hasattr(X, "words") or hasattr(X, "times_words") or (isinstance(X, (list, tuple)) and len(X) and sparse.issparse(X[0]))
+    holds = (hasattr(X, "indptr") and hasattr(X, "words") or hasattr(X, "times_words")
+             or isinstance(X, (list, tuple)) and len(X) and sparse.issparse(X[0]))
     if not holds and not sparse.issparse(X) and not hasattr(X, "iloc"): X = np.asarray(X)
     if not holds and (sparse.issparse(X) or hasattr(X, "iloc") or X.ndim < 3):                    # a table: one component
         X = validate_data(est, X, reset=fit, accept_sparse="csr", dtype=np.float64)
@@ -297,7 +313,8 @@ def check_blocks(est, X, fit=False):
     X = as_blocks(X)
     if fit: est.n_words_, est.n_components_, est.n_features_in_ = X.shape[1], X.shape[2], X.shape[1]
     elif X.shape[1:] != (est.n_words_, est.n_components_):
-        raise ValueError(f"X has {X.shape[1]} words and {X.shape[2]} components, but {type(est).__name__} is expecting {est.n_words_} and {est.n_components_}")
+        raise ValueError(f"X has {X.shape[1]} words and {X.shape[2]} components, but {type(est).__name__} is expecting "
+                         f"{est.n_words_} and {est.n_components_}")
     return X
 
 # %% ../../nbs/bilinear/04_boosting.ipynb #4da7d24a
@@ -318,8 +335,8 @@ def fit_estimator(est, X, y, sample_weight, n_rounds, **fixed):
         wk = [np.where(s > 0, w/(2*w[s > 0].sum() or 1), w/(2*w[s < 0].sum() or 1)) for s in Y]
         w = np.array(wk)
     r = boost_bilinear(X, Y, w, p, valid)
-    shape = (0, len(Y))
-    est.words_, est.components_, est.biases_ = r.get("words", np.zeros(shape+(X.shape[1],))), r.get("components", np.zeros(shape+(X.shape[2],))), r.get("biases", np.zeros(shape))
+    none = dict(words=np.zeros((0, len(Y), X.shape[1])), components=np.zeros((0, len(Y), X.shape[2])), biases=np.zeros((0, len(Y))))
+    est.words_, est.components_, est.biases_ = (r.get(k, v) for k, v in none.items())
     est.history_, est.penalties_, est.n_rounds_ = history_table(r["history"]), np.array(r["penalties"]), len(est.words_)
     if est.n_rounds_ == 0: warnings.warn("the penalty leaves nothing: every term is zero (lower c1 and c2)", RuntimeWarning, stacklevel=3)
     return est
@@ -327,15 +344,21 @@ def fit_estimator(est, X, y, sample_weight, n_rounds, **fixed):
 # %% ../../nbs/bilinear/04_boosting.ipynb #812d6494
 def check_parameters(p):
     "One clear sentence for each parameter that makes no sense."
-    for name, ok in (("penalty", ("l1", "l2", "product")), ("loss", tuple(LOSSES)), ("start", ("constant", "gradient", "random")), ("coupling", ("none", "softmax"))):
+    choices = {"penalty": ("l1", "l2", "product"), "loss": tuple(LOSSES), "start": ("constant", "gradient", "random"), "coupling": ("none", "softmax")}
+    for name, ok in choices.items():
         if getattr(p, name) not in ok: raise ValueError(f"{name} must be one of {ok}, got {getattr(p, name)!r}")
     if p.coupling == "softmax" and p.loss != "logistic": raise ValueError("coupling='softmax' needs loss='logistic'")
+    whole = lambda v: isinstance(v, (int, np.integer)) and not isinstance(v, bool) and v >= 1
+    number = lambda v: isinstance(v, (int, float, np.integer, np.floating)) and np.isfinite(v)
     for name in ("n_estimators_", "n_alternations"):
-        if not isinstance(getattr(p, name), (int, np.integer)) or getattr(p, name) < 1: raise ValueError(f"{name.strip('_')} must be a positive integer, got {getattr(p, name)!r}")
+        v = getattr(p, name)
+        if not whole(v): raise ValueError(f"{name.strip('_')} must be a positive integer, got {v!r}")
     for name in ("c1", "c2", "learning_rate", "tol"):
-        if not (np.isscalar(getattr(p, name)) and np.isfinite(getattr(p, name)) and getattr(p, name) > 0): raise ValueError(f"{name} must be a positive number, got {getattr(p, name)!r}")
-    if not (np.isscalar(p.ridge) and np.isfinite(p.ridge) and p.ridge >= 0): raise ValueError(f"ridge must not be negative, got {p.ridge!r}")
-    if not 0 < p.validation_fraction < 1: raise ValueError(f"validation_fraction must lie in (0, 1), got {p.validation_fraction}")
+        v = getattr(p, name)
+        if not (number(v) and v > 0): raise ValueError(f"{name} must be a positive number, got {v!r}")
+    if not (number(p.ridge) and p.ridge >= 0): raise ValueError(f"ridge must not be negative, got {p.ridge!r}")
+    if not (p.early_stopping is None or whole(p.early_stopping)): raise ValueError(f"early_stopping must be None or a positive integer, got {p.early_stopping!r}")
+    if not (number(p.validation_fraction) and 0 < p.validation_fraction < 1): raise ValueError(f"validation_fraction must lie in (0, 1), got {p.validation_fraction!r}")
 
 def check_labels(y, n):
     "Labels as a vector as long as there are pictures."
@@ -361,8 +384,9 @@ def terms_table(est, top:int=5):
     strongest = lambda v: [int(i) for i in np.argsort(-np.abs(v), kind="stable")[:top] if v[i] != 0]
     for t, (A, B) in enumerate(zip(est.words_, est.components_)):
         for k, (a, b) in enumerate(zip(A, B)):
-            if a.any(): rows.append({"round": t+1, "class": str(names[k]), "words": strongest(a), "components": strongest(b), "n_words": int((a != 0).sum()),
-                                     "n_components": int((b != 0).sum()), "weight": float(np.abs(a).sum()*np.abs(b).sum())})
+            if not a.any(): continue
+            rows.append({"round": t+1, "class": str(names[k]), "words": strongest(a), "components": strongest(b), "n_words": int((a != 0).sum()),
+                         "n_components": int((b != 0).sum()), "weight": float(np.abs(a).sum()*np.abs(b).sum())})
     return pa.Table.from_pylist(rows) if rows else pa.table({"round": [], "class": []})
 
 # %% ../../nbs/bilinear/04_boosting.ipynb #00a1240f
@@ -372,7 +396,7 @@ def plot_components(est,                     # fitted estimator
                     rounds:int|None=None,    # how many terms; all by default
                     ax=None,                 # axes; a new figure by default
                    ):                        # the axes
-    "Where a class looks: component weights, each term weighed by the size and sign of its words, as a map over the picture."
+    "Where a class looks: sizes of the component weights, each term weighed by the size of its words, as a map over the picture."
     import matplotlib.pyplot as plt
     check_is_fitted(est)
     names = list(est.classes_[1:] if len(est.classes_) == 2 else est.classes_); k = 0 if label is None else names.index(label)

@@ -38,6 +38,7 @@ def fold_errors(make,                    # dict name -> function giving a fresh 
     out = {}
     for name, (fresh, flat) in make.items():
         Z = X.reshape(len(X), -1) if flat else X
-        e = [np.mean(fresh().fit(Z[a], y[a]).predict(Z[b]) != y[b]) for a, b in StratifiedKFold(n_splits, shuffle=True, random_state=seed).split(Z, y)]
+        folds = StratifiedKFold(n_splits, shuffle=True, random_state=seed).split(Z, y)
+        e = [np.mean(fresh().fit(Z[a], y[a]).predict(Z[b]) != y[b]) for a, b in folds]
         out[name] = (float(np.mean(e)), float(np.std(e, ddof=1)))
     return out

@@ -9,7 +9,7 @@ __all__ = ['few_test', 'object_unit', 'figure4', 'figure4_rows', 'round_rows', '
 import numpy as np
 from ..core.experiments import reproduction, run_units
 from .boosting import BilinearBoostClassifier, class_groups
-from .scenes import read_blocks, bilinear_rows
+from .scenes import read_blocks, bilinear_rows, mean_and_spread
 
 # %% ../../nbs/bilinear/06_objects.ipynb #3930335d
 def few_test(y, test, limit=50, seed=0):
@@ -26,8 +26,8 @@ def object_unit(seed:int, n_train:int, method:str, cache=None, n_rounds:int=10, 
     if method == "pyramid":
         at = np.r_[train, test]; K = pyramid_kernel(F["words"].take(at), 1000, n_jobs=n_jobs); i = np.arange(len(at))
         return row | dict(accuracy=100*class_accuracy(y[test], kernel_svm(K, y[at], i[:len(train)], i[len(train):])))
-    X = F["X"][np.r_[train, test]]; i = np.arange(len(train)+len(test))
-    return row | bilinear_rows(read_blocks(X, "sqrt"), y[np.r_[train, test]], i[:len(train)], i[len(train):], "l1", seed, n_rounds, look, grid, n_jobs=n_jobs)
+    at = np.r_[train, test]; i = np.arange(len(at)); X = read_blocks(F["X"][at], "sqrt")
+    return row | bilinear_rows(X, y[at], i[:len(train)], i[len(train):], "l1", seed, n_rounds, look, grid, n_jobs=n_jobs)
 
 # %% ../../nbs/bilinear/06_objects.ipynb #5b4de6f9
 @reproduction(paper=3, item="Fig. 4", needs=("caltech101",), full=True)
@@ -42,20 +42,23 @@ def figure4_rows(runs):
     rows = []
     for k in (15, 30):
         for method, family, col in (("SBLM", "l1", "single"), ("B-SBLM", "l1", "boosted"), ("spatial pyramid", "pyramid", "accuracy")):
-            v = [r[col] for r in runs if r["family"] == family and r["n_train"] == k]
-            how = [f"{r['c_'+col]:g}" + (f" and {r['rounds']} rounds" if col == "boosted" else "") for r in runs if r["family"] == family and r["n_train"] == k and "c_"+col in r]
-            if v: rows.append(dict(item="Fig. 4", dataset="caltech101", method=f"{method} {k}", quantity="mean class accuracy", value=round(float(np.mean(v)), 2), spread=round(float(np.std(v, ddof=1)), 2) if len(v) > 1 else "",
-                                   seeds=len(v), link="bilinear/06_objects.ipynb", comment="penalty chosen on halves of each split's training set: " + ", ".join(how) if how else "same words"))
+            mine = [r for r in runs if r["family"] == family and r["n_train"] == k]
+            how = [f"{r['c_'+col]:g}" + (f" and {r['rounds']} rounds" if col == "boosted" else "") for r in mine if "c_"+col in r]
+            comment = "penalty chosen on halves of each split's training set: " + ", ".join(how) if how else "same words"
+            if mine: rows.append(dict(item="Fig. 4", dataset="caltech101", method=f"{method} {k}", quantity="mean class accuracy",
+                                      **mean_and_spread([r[col] for r in mine]), link="bilinear/06_objects.ipynb", comment=comment))
     return rows
 
 def round_rows(runs):
     "Test accuracy of the boosted model after every round, mean over splits."
     rows = []
     for k in (15, 30):
-        curves = [[float(v) for v in r["curve"].split(",")] for r in runs if r["family"] == "l1" and r["n_train"] == k and r.get("curve")]
+        mine = [r for r in runs if r["family"] == "l1" and r["n_train"] == k and r.get("curve")]
+        curves = [[float(v) for v in r["curve"].split(",")] for r in mine]
         for t in range(max(map(len, curves), default=0)):
             v = [c[t] for c in curves if len(c) > t]
-            rows.append(dict(item="Fig. 4 by round", dataset="caltech101", method=f"B-SBLM {k}", quantity=f"test accuracy after round {t+1}", value=round(float(np.mean(v)), 2), seeds=len(v), link="bilinear/06_objects.ipynb"))
+            rows.append(dict(item="Fig. 4 by round", dataset="caltech101", method=f"B-SBLM {k}", quantity=f"test accuracy after round {t+1}",
+                             value=round(float(np.mean(v)), 2), seeds=len(v), link="bilinear/06_objects.ipynb"))
     return rows
 
 # %% ../../nbs/bilinear/06_objects.ipynb #41d7c839

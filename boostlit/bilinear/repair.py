@@ -15,7 +15,7 @@ from numba import njit
 from ..core.conventions import history_table
 from ..core.experiments import reproduction, run_units
 from .boosting import BilinearBoostClassifier
-from .scenes import halves
+from .scenes import halves, mean_and_spread
 
 # %% ../../nbs/bilinear/07_repair.ipynb #3fc593d3
 @njit(cache=True, nogil=True)
@@ -43,7 +43,9 @@ def _ramp_entries(indptr, words, values, D, ends, out_ptr, out_words, out_values
             lo = ends[l-1] if l > 0 else 0.
             for q in range(indptr[c], indptr[c+1]):
                 if values[q] > lo:
-                    if fill: out_words[p] = words[q] + l*D; out_values[p] = np.sqrt(ends[l]-lo)*min(1., (values[q]-lo)/(ends[l]-lo))
+                    if fill:
+                        out_words[p] = words[q] + l*D
+                        out_values[p] = np.sqrt(ends[l]-lo)*min(1., (values[q]-lo)/(ends[l]-lo))
                     p += 1
     out_ptr[len(indptr)-1] = p
 
@@ -87,7 +89,8 @@ def grid_blocks(words,                   # words of the pictures, from `boostlit
     def boxes(h, w):
         out = []
         for rows, cols, *size in grids:
-            high, wide = size or (1/rows, 1/cols); (r0, r1), (c0, c1) = window_ranges(h, rows, high), window_ranges(w, cols, wide)
+            high, wide = size or (1/rows, 1/cols)
+            (r0, r1), (c0, c1) = window_ranges(h, rows, high), window_ranges(w, cols, wide)
             i, j = np.divmod(np.arange(rows*cols), cols); out.append(np.c_[r0[i], r1[i], c0[j], c1[j]])
         return np.concatenate(out)
     return blocks_of_boxes(words, n_words, boxes)
@@ -98,8 +101,8 @@ def grid_scale(grids)->np.ndarray:       # one factor a component
 
 def share_of_picture(X, words):
     "Counts as shares of all patches of the picture, whatever the components."
-    total = np.array([len(w) for w in words["words"]], np.float32)
-    return type(X)(X.indptr, X.words, np.asarray(X.values, np.float32)/np.repeat(np.maximum(total, 1), np.diff(X.indptr[::X.shape[2]])), X.shape)
+    total = np.maximum(np.array([len(w) for w in words["words"]], np.float32), 1)
+    return type(X)(X.indptr, X.words, np.asarray(X.values, np.float32)/np.repeat(total, np.diff(X.indptr[::X.shape[2]])), X.shape)
 
 # %% ../../nbs/bilinear/07_repair.ipynb #c6d25359
 def shape_codes(words,                   # words of the pictures
@@ -114,15 +117,18 @@ def add_shape(X, codes,                  # blocks, numbers of the shapes
               weight:float=.05,          # squared length of the new word
              ):                          # blocks with one word more for every shape
     "A word for the shape of the picture, in its first component."
-    n, D, m = X.shape; has = np.flatnonzero(codes >= 0); at = X.indptr[has*m+1]; step = np.zeros(n*m+1, np.int64); step[has*m+1] = 1
-    words, values = np.insert(X.words.astype(np.int32), at, D+codes[has]), np.insert(np.asarray(X.values, np.float32), at, np.sqrt(weight))
+    n, D, m = X.shape; has = np.flatnonzero(codes >= 0); at = X.indptr[has*m+1]
+    step = np.zeros(n*m+1, np.int64); step[has*m+1] = 1
+    words = np.insert(X.words.astype(np.int32), at, D+codes[has])
+    values = np.insert(np.asarray(X.values, np.float32), at, np.sqrt(weight))
     return type(X)(X.indptr + np.cumsum(step), words, values, (n, D+int(codes.max())+1, m))
 
 # %% ../../nbs/bilinear/07_repair.ipynb #e32a84de
 def add_blocks(A, B):
     "Blocks of two sets of counts, added up."
     from scipy import sparse
-    n, D, m = A.shape; flat = lambda X: sparse.csr_matrix((np.asarray(X.values, np.float32), X.words.astype(np.int32), X.indptr), shape=(n*m, D))
+    n, D, m = A.shape
+    flat = lambda X: sparse.csr_matrix((np.asarray(X.values, np.float32), X.words.astype(np.int32), X.indptr), shape=(n*m, D))
     S = (flat(A) + flat(B)).tocsr(); S.sort_indices()
     return type(A)(S.indptr.astype(np.int64), S.indices.astype(np.uint16 if D <= 65536 else np.int32), S.data, (n, D, m))
 
@@ -136,7 +142,8 @@ def repair_blocks(words,                 # words of the pictures
     "Components at several scales, as shares of the picture, mapped; with mirror images, with words for shapes if asked."
     X = grid_blocks(words, n_words, grids)
     if mirrored is not None: X = add_blocks(X, grid_blocks(mirrored, n_words, grids)); X.values[:] /= 2
-    X = map_words(share_of_picture(X, words), map); X.values[:] *= np.repeat(np.tile(grid_scale(grids), X.shape[0]), np.diff(X.indptr)).astype(np.float32)
+    X = map_words(share_of_picture(X, words), map)
+    X.values[:] *= np.repeat(np.tile(grid_scale(grids), X.shape[0]), np.diff(X.indptr)).astype(np.float32)
     return X if train is None else add_shape(X, shape_codes(words, train))
 
 # %% ../../nbs/bilinear/07_repair.ipynb #90aad40d
@@ -150,7 +157,8 @@ def component_grams(X)->np.ndarray:      # (components, n, n) float32
 def soft_margin(K, s, C=10.):
     "Dual variables (with sign) and threshold of a support vector machine on a Gram matrix."
     from sklearn.svm import SVC
-    svm = SVC(C=C, kernel="precomputed").fit(K, s); d = np.zeros(len(s)); d[svm.support_] = svm.dual_coef_[0]*(1 if svm.classes_[1] > svm.classes_[0] else -1)
+    svm = SVC(C=C, kernel="precomputed").fit(K, s); d = np.zeros(len(s))
+    d[svm.support_] = svm.dual_coef_[0]
     return d, float(svm.intercept_[0])
 
 # %% ../../nbs/bilinear/07_repair.ipynb #c7b560b0
@@ -159,10 +167,12 @@ def corrective_boost(K,                  # (components, n, n) Gram matrices
                      fit, judge,         # rows that fit, rows that are scored
                      n_rounds:int=10,    # components a class
                      C:float=10.,        # cost of the master
-                    )->tuple:            # chosen components (rounds, classes), duals (classes, n_fit), thresholds, scores after every round (rounds, n_judge, classes)
+                    )->tuple:            # chosen (rounds, classes), duals (classes, n_fit), thresholds, scores (rounds, n_judge, classes)
     "Totally corrective boosting, one component a round, all classes against the rest."
-    classes = np.arange(codes.max()+1); s = np.where(codes[fit] == classes[:, None], 1, -1); d = np.where(s > 0, 1/(s > 0).sum(1, keepdims=True), -1/(s < 0).sum(1, keepdims=True)).astype(np.float32)
-    Kf = K[:, fit][:, :, fit]; G = np.zeros((len(classes), len(fit), len(fit)), np.float32); chosen, b, staged = [], np.zeros(len(classes)), []
+    classes = np.arange(codes.max()+1); s = np.where(codes[fit] == classes[:, None], 1, -1); size = lambda side: side.sum(1, keepdims=True)
+    d = np.where(s > 0, 1/size(s > 0), -1/size(s < 0)).astype(np.float32)
+    Kf = K[:, fit][:, :, fit]; G = np.zeros((len(classes), len(fit), len(fit)), np.float32)
+    chosen, b, staged = [], np.zeros(len(classes)), []
     cross = np.zeros((len(classes), len(judge), len(fit)), np.float32) if len(judge) else None
     for t in range(min(n_rounds, len(K))):
         edge = np.einsum("kn,jnk->jk", d, np.stack([Kj@d.T for Kj in Kf]))
@@ -184,7 +194,8 @@ def cut_terms(A, codes, chosen, d, D,    # pictures x (component, word) in colum
     for k in range(chosen.shape[1]):
         col = (chosen[:, k, None]*D + np.arange(D)).ravel(); w = A[:, col].T@d[k]; q = min(n_weights, len(w))
         at = np.sort(np.argpartition(-np.abs(w), q-1)[:q]); Z = A[:, col[at]].toarray().astype(np.float32)
-        dk, b[k] = soft_margin(Z@Z.T, np.where(codes == k, 1, -1), C); full = np.zeros(len(col)); full[at] = Z.T@dk; W[:, k] = full.reshape(-1, D)
+        dk, b[k] = soft_margin(Z@Z.T, np.where(codes == k, 1, -1), C)
+        full = np.zeros(len(col)); full[at] = Z.T@dk; W[:, k] = full.reshape(-1, D)
     return W, b
 
 def corrective_classifier(X, y,          # blocks with `to_csr`, labels
@@ -192,34 +203,46 @@ def corrective_classifier(X, y,          # blocks with `to_csr`, labels
                           K=None,        # Gram matrices, if they are there already
                          ):              # a fitted `BilinearBoostClassifier`
     "Totally corrective boosting, then the cut: a sum of terms, each with few words and one component."
-    classes, codes = np.unique(y, return_inverse=True); n, D, m = X.shape; rows = np.arange(n); K = component_grams(X) if K is None else K
-    chosen, d, b, _ = corrective_boost(K, codes, rows, rows[:0], n_rounds, C); W, b = cut_terms(X.to_csr(), codes, chosen, d, D, n_weights, C)
+    classes, codes = np.unique(y, return_inverse=True); n, D, m = X.shape; rows = np.arange(n)
+    chosen, d, b, _ = corrective_boost(component_grams(X) if K is None else K, codes, rows, rows[:0], n_rounds, C)
+    W, b = cut_terms(X.to_csr(), codes, chosen, d, D, n_weights, C)
     est = BilinearBoostClassifier(len(chosen)); est.classes_, est.n_words_, est.n_components_, est.n_features_in_ = classes, D, m, D
     if len(classes) == 2: chosen, W, b = chosen[:, 1:], W[:, 1:], b[1:]
     est.words_, est.components_, est.biases_, est.n_rounds_ = W, np.eye(m)[chosen], np.zeros(chosen.shape), len(chosen)
     est.biases_[0] = b; est.penalties_ = np.array([C])
-    est.history_ = history_table([dict(round=t+1, error=float(np.mean(p != y)), words=float((W[t] != 0).sum(1).mean()), components=1.) for t, p in enumerate(est.staged_predict(X))])
+    words = (W != 0).sum(2).mean(1)
+    est.history_ = history_table([dict(round=t+1, error=float(np.mean(p != y)), words=float(words[t]), components=1.)
+                                  for t, p in enumerate(est.staged_predict(X))])
     return est
 
 # %% ../../nbs/bilinear/07_repair.ipynb #6381a2b9
 COUPLED = dict(loss="logistic", coupling="softmax", fit_intercept=True, n_alternations=1, tol=1e-3)
-STEPS = {"printed boosting, pyramid cells": dict(n_estimators=8, c1=.1, c2=.1, tol=1e-3), "+ bias, coupled classes": dict(n_estimators=8, c1=.05, c2=.05, learning_rate=.5, **COUPLED)}
+STEPS = {"printed boosting, pyramid cells": dict(n_estimators=8, c1=.1, c2=.1, tol=1e-3),
+         "+ bias, coupled classes": dict(n_estimators=8, c1=.05, c2=.05, learning_rate=.5, **COUPLED)}
 CELLS = dict(grids=GRIDS[:3], map="sqrt")
-DENSE = {"machine on cells, square roots": CELLS, "+ ramps": dict(grids=GRIDS[:3]), "+ strips": {}, "windows instead, overlapping": dict(grids=WINDOWS), "+ mirror images": dict(grids=WINDOWS, mirror=True), "cells, strips and shape": dict(shapes=True)}
-SPARSE = {"boosted and cut, cells and shape": dict(shapes=True), "boosted and cut, windows and mirror images": dict(grids=WINDOWS, mirror=True, choose=dict(n_rounds=12, weights=(3000, 6000)))}
-KERNELS = {"pyramid kernel with strips": False, "pyramid kernel with strips and mirror images": True}
+DENSE = {"machine on cells, square roots": CELLS, "+ ramps": dict(grids=GRIDS[:3]), "+ strips": {},
+         "windows instead, overlapping": dict(grids=WINDOWS), "+ mirror images": dict(grids=WINDOWS, mirror=True),
+         "cells, strips and shape": dict(shapes=True)}
+SPARSE = {"boosted and cut, cells and shape": dict(shapes=True),
+          "boosted and cut, windows and mirror images": dict(grids=WINDOWS, mirror=True, choose=dict(n_rounds=12, weights=(3000, 6000)))}
+KERNELS = {"pyramid kernel": False, "pyramid kernel with strips": False, "pyramid kernel with strips and mirror images": True}
 
 def ladder_unit(seed:int, step:str, cache=None, dataset:str="scene15", n_train:int=100):
     "One split, one rung: test accuracy."
-    from boostlit.vision.components import class_accuracy, image_features, kernel_svm, random_split
-    how = dict((SPARSE | DENSE).get(step, CELLS)); shapes, mirror, choose = how.pop("shapes", False), how.pop("mirror", KERNELS.get(step, False)), how.pop("choose", {})
-    F = image_features(dataset, 1000, (20, 15), cache=cache, mirror=mirror); y = F["y"]; train, test = random_split(y, n_train, seed); row = dict(seed=seed, step=step)
-    if step in KERNELS: return row | dict(accuracy=100*class_accuracy(y[test], kernel_svm(kernel_of_cells(F["words"], F.get("mirrored")), y, train, test)))
+    from boostlit.vision.components import class_accuracy, image_features, kernel_svm, pyramid_kernel, random_split
+    how = dict((SPARSE | DENSE).get(step, CELLS))
+    shapes, mirror, choose = how.pop("shapes", False), how.pop("mirror", KERNELS.get(step, False)), how.pop("choose", {})
+    F = image_features(dataset, 1000, (20, 15), cache=cache, mirror=mirror); y = F["y"]
+    train, test = random_split(y, n_train, seed); row = dict(seed=seed, step=step); score = lambda p: dict(accuracy=100*class_accuracy(y[test], p))
+    if step in KERNELS:
+        K = pyramid_kernel(F["words"], 1000) if step == "pyramid kernel" else kernel_of_cells(F["words"], F.get("mirrored"))
+        return row | score(kernel_svm(K, y, train, test))
     X = repair_blocks(F["words"], train=train if shapes else None, mirrored=F.get("mirrored"), **how)
     if step in SPARSE: return row | sparse_rung(X, y, train, test, seed, **choose)
-    if step in STEPS: return row | dict(accuracy=100*class_accuracy(y[test], BilinearBoostClassifier(**STEPS[step]).fit(X[train], y[train]).predict(X[test])))
-    A, B = X[train].to_csr(), X[test].to_csr(); K = (A@A.T).toarray(); score = lambda d, b: B@(A.T@d) + b
-    return row | dict(accuracy=100*class_accuracy(y[test], np.argmax([score(*soft_margin(K, np.where(y[train] == k, 1, -1))) for k in np.unique(y)], axis=0)))
+    if step in STEPS: return row | score(BilinearBoostClassifier(**STEPS[step]).fit(X[train], y[train]).predict(X[test]))
+    A, B = X[train].to_csr(), X[test].to_csr(); K = (A@A.T).toarray()
+    duals = [soft_margin(K, np.where(y[train] == k, 1, -1)) for k in np.unique(y)]
+    return row | score(np.argmax([B@(A.T@d) + b for d, b in duals], axis=0))
 
 # %% ../../nbs/bilinear/07_repair.ipynb #a62cb6a3
 def kernel_of_cells(words, mirrored=None, grids=GRIDS, n_words=1000):
@@ -232,18 +255,22 @@ def sparse_rung(X, y, train, test, seed, n_rounds=10, weights=(1000, 3000, 6000)
     from boostlit.vision.components import class_accuracy
     Xtr, ytr = X[train], y[train]; K = component_grams(Xtr); T, val = judge_halves(Xtr, ytr, K, seed, n_rounds, weights); D = X.shape[1]
     q = min(k for k in val if val[k] >= max(val.values()) - .005); est = corrective_classifier(Xtr, ytr, T, q, K=K); used = est.words_ != 0
-    words = np.mean([[len(np.unique(np.flatnonzero(u)[np.flatnonzero(u) < len(RAMPS)*1000] % 1000)) for u in ut] for ut in used])
-    return dict(accuracy=100*class_accuracy(y[test], est.predict(X[test])), rounds=T, weights=q, words_a_term=float(words), share=float(used.sum()/(used.shape[1]*D*X.shape[2])), validation=100*val[q])
+    distinct = lambda u: len(np.unique(np.flatnonzero(u[:len(RAMPS)*1000]) % 1000))           # a word counts once, whatever its ramps
+    words = np.mean([[distinct(u) for u in ut] for ut in used])
+    return dict(accuracy=100*class_accuracy(y[test], est.predict(X[test])), rounds=T, weights=q, words_a_term=float(words),
+                share=float(used.sum()/(used.shape[1]*D*X.shape[2])), validation=100*val[q])
 
 def judge_halves(Xtr, ytr, K, seed, n_rounds, weights):
     "Inside a training set: the best number of rounds, and {weights kept: validation accuracy} for it."
     from boostlit.vision.components import class_accuracy
     a, b = halves(ytr, seed); codes = np.unique(ytr, return_inverse=True)[1]; D = Xtr.shape[1]
-    chosen, d, _, staged = corrective_boost(K, codes, a, b, n_rounds); curve = [class_accuracy(codes[b], f.argmax(1)) for f in staged]; T = int(np.argmax(curve)) + 1
+    chosen, d, _, staged = corrective_boost(K, codes, a, b, n_rounds)
+    T = int(np.argmax([class_accuracy(codes[b], f.argmax(1)) for f in staged])) + 1
     if T < n_rounds: chosen, d, _, _ = corrective_boost(K, codes, a, a[:0], T)
     A, B, val = Xtr[a].to_csr(), Xtr[b].to_csr(), {}
     for q in weights:
-        W, bias = cut_terms(A, codes[a], chosen, d, D, q); F = bias + sum(np.stack([B[:, j*D:(j+1)*D]@W[t, k] for k, j in enumerate(chosen[t])], axis=1) for t in range(T))
+        W, bias = cut_terms(A, codes[a], chosen, d, D, q)
+        F = bias + sum(np.stack([B[:, j*D:(j+1)*D]@W[t, k] for k, j in enumerate(chosen[t])], axis=1) for t in range(T))
         val[q] = class_accuracy(codes[b], F.argmax(1))
     return T, val
 
@@ -256,13 +283,13 @@ def repair_ladder(n_jobs=1, out=None, progress=True, cache=None, seeds=5):
 
 def repair_rows(runs):
     "Rows of the ledger from finished splits: accuracy, and for sparse rungs how sparse they are."
-    shown = {"accuracy": ("mean class accuracy", 1), "share": ("share of all weights in use, per cent", 100), "words_a_term": ("words in a term, of 1,000", 1), "rounds": ("components a class", 1)}
+    shown = {"accuracy": ("mean class accuracy", 1), "share": ("share of all weights in use, per cent", 100),
+             "words_a_term": ("words in a term, of 1,000", 1), "rounds": ("components a class", 1)}
     out = []
     for k in (*STEPS, *DENSE, *SPARSE, *KERNELS):
         for field, (quantity, unit) in shown.items():
             v = [unit*r[field] for r in runs if r["step"] == k and r.get(field) is not None]
-            if v: out.append(dict(item="Repair", dataset="scene15", method=k, quantity=quantity, value=round(float(np.mean(v)), 2), spread=round(float(np.std(v, ddof=1)), 2) if len(v) > 1 else "", seeds=len(v),
-                                  link="bilinear/07_repair.ipynb"))
+            if v: out.append(dict(item="Repair", dataset="scene15", method=k, quantity=quantity, **mean_and_spread(v), link="bilinear/07_repair.ipynb"))
     return out
 
 # %% ../../nbs/bilinear/07_repair.ipynb #78319f7f
@@ -272,12 +299,15 @@ def cross_unit(step:str, split:int=0, cache=None, dataset:str="scene15"):
     from boostlit.vision.codebook import image_words
     from boostlit.vision.components import class_accuracy, image_features, kernel_svm, pyramid_kernel, random_split
     from boostlit.vision.images import image_table
-    how = dict(DENSE.get(step, {})); mirror, shapes = how.pop("mirror", KERNELS.get(step, False)), how.pop("shapes", False); F = image_features(dataset, 1000, (20, 15), cache=cache)
-    train, _ = random_split(F["y"], 100, split); y, words = F["y"][train], F["words"].take(train); pics = image_table(dataset)["image"].take(train)
+    how = dict(DENSE.get(step, {})); mirror, shapes = how.pop("mirror", KERNELS.get(step, False)), how.pop("shapes", False)
+    F = image_features(dataset, 1000, (20, 15), cache=cache); train, _ = random_split(F["y"], 100, split)
+    y, words, pics = F["y"][train], F["words"].take(train), image_table(dataset)["image"].take(train)
     more = dict(mirrored=image_words(pics, F["centres"], mirror=True)) if mirror else {}
     if step == "pyramid kernel": K = pyramid_kernel(words, 1000)
     elif step in KERNELS: K = kernel_of_cells(words, **more)
-    else: A = repair_blocks(words, train=np.arange(len(y)) if shapes else None, **how, **more).to_csr(); K = (A@A.T).toarray()
+    else:
+        A = repair_blocks(words, train=np.arange(len(y)) if shapes else None, **how, **more).to_csr()
+        K = (A@A.T).toarray()
     parts = StratifiedKFold(4, shuffle=True, random_state=split).split(K, y)
     return dict(step=step, split=split, accuracy=100*float(np.mean([class_accuracy(y[b], kernel_svm(K, y, a, b)) for a, b in parts])))
 
@@ -286,24 +316,32 @@ def halves_unit(step:str, split:int, cache=None, dataset:str="scene15"):
     from boostlit.vision.codebook import image_words
     from boostlit.vision.components import class_accuracy, image_features, kernel_svm, pyramid_kernel, random_split
     from boostlit.vision.images import image_table
-    F = image_features(dataset, 1000, (20, 15), cache=cache); train, _ = random_split(F["y"], 100, split); y, words = F["y"][train], F["words"].take(train)
-    if step == "pyramid kernel": a, b = halves(y, split); return dict(step=step, split=split, accuracy=100*class_accuracy(y[b], kernel_svm(pyramid_kernel(words, 1000), y, a, b)))
+    F = image_features(dataset, 1000, (20, 15), cache=cache); train, _ = random_split(F["y"], 100, split)
+    y, words = F["y"][train], F["words"].take(train); a, b = halves(y, split)
+    if step == "pyramid kernel":
+        return dict(step=step, split=split, accuracy=100*class_accuracy(y[b], kernel_svm(pyramid_kernel(words, 1000), y, a, b)))
     how = dict(SPARSE[step]); choose = dict(n_rounds=10, weights=(1000, 3000, 6000)) | how.pop("choose", {})
-    more = dict(mirrored=image_words(image_table(dataset)["image"].take(train), F["centres"], mirror=True)) if how.pop("mirror", False) else {}
-    X = repair_blocks(words, train=np.arange(len(y)) if how.pop("shapes", False) else None, **how, **more); T, val = judge_halves(X, y, component_grams(X), split, **choose)
+    mirror, shapes, pics = how.pop("mirror", False), how.pop("shapes", False), image_table(dataset)["image"].take(train)
+    more = dict(mirrored=image_words(pics, F["centres"], mirror=True)) if mirror else {}
+    X = repair_blocks(words, train=np.arange(len(y)) if shapes else None, **how, **more)
+    T, val = judge_halves(X, y, component_grams(X), split, **choose)
     return dict(step=step, split=split, accuracy=100*max(val.values()), rounds=T, weights=max(val, key=val.get))
 
 @reproduction(paper=3, item="Repair, halves", needs=("scene15",), full=True)
 def repair_halves(n_jobs=1, out=None, progress=True, cache=None, splits=(0, 1)):
     "Scene-15: the sparse model without the picture's size and the pyramid, on halves of training sets."
     steps = ("pyramid kernel", "boosted and cut, windows and mirror images")
-    runs = run_units(halves_unit, [dict(step=k, split=s, cache=cache) for s in splits for k in steps], out, n_jobs, "Repair, halves", progress).to_pylist()
-    return [dict(item="Repair, halves", dataset="scene15", method=r["step"], quantity=f"validation accuracy, training set of split {r['split']}", value=round(r["accuracy"], 2), seeds=1, link="bilinear/07_repair.ipynb",
-                 comment=f"{int(r['rounds'])} components and {int(r['weights'])} weights a class" if r.get("rounds") == r.get("rounds") and r.get("rounds") else "intersection kernel, 50 pictures a class") for r in runs]
+    units = [dict(step=k, split=s, cache=cache) for s in splits for k in steps]
+    runs = run_units(halves_unit, units, out, n_jobs, "Repair, halves", progress).to_pylist()
+    sparse = lambda r: r.get("rounds") == r.get("rounds") and r.get("rounds")
+    how = lambda r: f"{int(r['rounds'])} components and {int(r['weights'])} weights a class" if sparse(r) else "intersection kernel, 50 pictures a class"
+    return [dict(item="Repair, halves", dataset="scene15", method=r["step"], quantity=f"validation accuracy, training set of split {r['split']}",
+                 value=round(r["accuracy"], 2), seeds=1, link="bilinear/07_repair.ipynb", comment=how(r)) for r in runs]
 
 @reproduction(paper=3, item="Repair, cross-validated", needs=("scene15",), full=True)
 def repair_cross(n_jobs=1, out=None, progress=True, cache=None):
     "Scene-15: what each change of the features buys under a linear machine, inside the training set of split 0."
-    runs = run_units(cross_unit, [dict(step=k, cache=cache) for k in ("pyramid kernel", *KERNELS, *DENSE)], out, n_jobs, "Repair, cross-validated", progress).to_pylist()
-    return [dict(item="Repair, cross-validated", dataset="scene15", method=r["step"], quantity="mean class accuracy", value=round(r["accuracy"], 2), seeds=1, link="bilinear/07_repair.ipynb",
-                 comment="four folds inside the training set of split 0") for r in runs]
+    units = [dict(step=k, cache=cache) for k in (*KERNELS, *DENSE)]
+    runs = run_units(cross_unit, units, out, n_jobs, "Repair, cross-validated", progress).to_pylist()
+    return [dict(item="Repair, cross-validated", dataset="scene15", method=r["step"], quantity="mean class accuracy", value=round(r["accuracy"], 2),
+                 seeds=1, link="bilinear/07_repair.ipynb", comment="four folds inside the training set of split 0") for r in runs]

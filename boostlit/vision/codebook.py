@@ -37,12 +37,14 @@ def fit_codebook(X:np.ndarray,          # (n, d) sample of descriptors
                 )->np.ndarray:          # (n_words, d) float32, in a reproducible order
     "k-means centres, sorted along their first principal direction."
     from sklearn.cluster import KMeans, MiniBatchKMeans
+    from threadpoolctl import threadpool_limits
     X = np.asarray(X, np.float32)
     if len(X) < n_words: raise ValueError(f"{n_words} words need at least as many descriptors, got {len(X)}.")
     if batch: km = MiniBatchKMeans(n_words, random_state=random_state, n_init=1, batch_size=4096, max_iter=max_iter, compute_labels=False)
     else: km = KMeans(n_words, random_state=random_state, n_init=1, max_iter=max_iter, tol=0)
-    C = km.fit(X).cluster_centers_.astype(np.float64)
-    v = np.linalg.svd(C - C.mean(0), full_matrices=False)[2][0]
+    with threadpool_limits(1):                             # see below
+        C = km.fit(X).cluster_centers_.astype(np.float64)
+        v = np.linalg.svd(C - C.mean(0), full_matrices=False)[2][0]
     v = v*np.sign(v[np.argmax(abs(v))])
     return C[np.argsort(C@v, kind="stable")].astype(np.float32)
 
@@ -84,7 +86,8 @@ def sample_descriptors(images,                  # encoded pictures
         seed = int(content_key(data, random_state)[:8], 16)
         D = D[np.random.default_rng(seed).permutation(len(D))[:per_image]]
         return dict(d=D.ravel(), dim=D.shape[1])
-    table = map_images(some, [images[int(i)] for i in chosen], [full_how(how), per_image, random_state], "sample", cache, n_jobs, progress=progress, desc="sampling patches")
+    pictures, params = [images[int(i)] for i in chosen], [full_how(how), per_image, random_state]
+    table = map_images(some, pictures, params, "sample", cache, n_jobs, progress=progress, desc="sampling patches")
     return table["d"].combine_chunks().flatten().to_numpy(zero_copy_only=False).reshape(-1, table["dim"][0].as_py())
 
 # %% ../../nbs/vision/03_codebook.ipynb #2586482c

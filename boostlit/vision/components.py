@@ -161,7 +161,8 @@ def intersection_kernel(A,              # scipy CSR or dense, (n, d), non-negati
     out = np.zeros((A.shape[0], B.shape[0]), np.float32)
     from joblib import Parallel, cpu_count, delayed
     jobs = cpu_count() if n_jobs < 0 else n_jobs          # every jobs-th row: equal work, though rows of a triangle differ in length
-    Parallel(n_jobs=jobs, prefer="threads")(delayed(_intersect)(A.indptr, A.indices, A.data, B.indptr, B.indices, B.data, A.shape[1], k, jobs, same, out) for k in range(jobs))
+    work = delayed(lambda k: _intersect(A.indptr, A.indices, A.data, B.indptr, B.indices, B.data, A.shape[1], k, jobs, same, out))
+    Parallel(n_jobs=jobs, prefer="threads")(work(k) for k in range(jobs))
     if same: out = np.maximum(out, out.T)
     return out
 
@@ -218,14 +219,21 @@ def class_accuracy(y:np.ndarray, p:np.ndarray)->float: # mean over classes of th
     "Average of per-class classification rates, the papers' measure."
     return float(np.mean([np.mean(p[y == c] == c) for c in np.unique(y)]))
 
+# %% ../../nbs/vision/05_components.ipynb #9d52e1b8
 def kernel_svm(K:np.ndarray, y:np.ndarray,            # kernel of all images, class codes
                train:np.ndarray, test:np.ndarray,     # rows
                C:float=10.,                           # cost
+               calibrate:bool=False,                  # turn scores into log-odds before they are compared?
               )->np.ndarray:                          # predicted codes of the test rows
     "One-versus-all support vector machines on a given kernel; the largest score wins."
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import StratifiedKFold
     from sklearn.svm import SVC
-    S = []
-    for c in np.unique(y):
-        m = SVC(C=C, kernel="precomputed").fit(K[np.ix_(train, train)], y[train] == c)
-        S.append(m.decision_function(K[np.ix_(test, train)]))
-    return np.unique(y)[np.argmax(S, axis=0)]
+    def scores(s, fit, rows):
+        return SVC(C=C, kernel="precomputed").fit(K[np.ix_(fit, fit)], s[fit]).decision_function(K[np.ix_(rows, fit)])
+    def log_odds(s, f):
+        unseen = np.empty(len(train))
+        for a, b in StratifiedKFold(3, shuffle=True, random_state=0).split(train, y[train]): unseen[b] = scores(s, train[a], train[b])
+        return LogisticRegression(C=100.).fit(unseen[:, None], s[train]).decision_function(f[:, None])
+    S = [(y == c, scores(y == c, train, test)) for c in np.unique(y)]
+    return np.unique(y)[np.argmax([log_odds(s, f) if calibrate else f for s, f in S], axis=0)]
