@@ -278,7 +278,9 @@ def relations(name, s):
     if name == "CompositionalBoostClassifier":
         p, many = s["rule_pointers_"], size("alphas_")
         yield "rule_pointers_", lambda: len(p) == many + 1 and p[0] == 0 and p[-1] == size("rule_items_") and bool((np.diff(p) >= 0).all())
-        yield "rules", lambda: inside(s["rule_items_"], 2*d) and inside(s["rule_labels_"], K) and many == size("rule_labels_") == size("rule_support_") == size("rule_hits_") and size("thresholds_") == d and size("priors_") == K
+        width = sum(1 if v is None else len(v) for v in s.get("values_", [None]*d))                    # a nominal column has an item a value
+        yield "thresholds_", lambda: size("thresholds_") == width and len(s.get("values_", range(d))) == d and size("priors_") == K
+        yield "rules", lambda: inside(s["rule_items_"], 2*width) and inside(s["rule_labels_"], K) and many == size("rule_labels_") == size("rule_support_") == size("rule_hits_")
     if name == "PairwiseBoostClassifier": yield "stumps_", lambda: s["stumps_"].ndim == 1 and all(s[k].shape in ((0, 0), (d, d)) for k in ("difference_", "sum_"))
     if name == "WeightedLDA": yield "means_", lambda: s["means_"].shape[1] == d == len(s["xbar_"]) == len(s["scalings_"]) == s["coef_"].shape[1]
     if "words_" in s:
