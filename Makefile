@@ -1,7 +1,7 @@
 # Every target makes .venv and installs what it needs, once.
 PYTHON ?= python3
 BIN := .venv/bin
-SOURCES := $(shell find boostlit -name '*.py' -o -name '*.csv' -o -name '*.json' 2>/dev/null)
+SOURCES := $(shell find boostlit -name '*.py' -o -name '*.pyi' -o -name '*.csv' -o -name '*.json' 2>/dev/null)
 OUT ?= reproduction
 ifeq ($(BOOSTLIT_DATA),)
 ifneq ($(wildcard ../shared/data/SOURCES.md),)
