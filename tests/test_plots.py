@@ -84,6 +84,7 @@ def test_shapes_of_every_class_and_of_words(name):
     rng = np.random.default_rng(0); job, age = rng.choice(["cook", "judge", "smith"], 200), rng.normal(size=200)
     y = np.where(job == "cook", "a", np.where(age > 0, "b", "c")); table = pa.table({"job": job, "age": age})
     est = getattr(boostlit, name)(n_estimators=12).fit(table, y)
+    assert set(est.terms_["target"].to_pylist()) == ({"all"} if name[0] == "A" else {"a", "b", "c"})                 # votes among all, or one class against the rest
     columns = np.searchsorted(["cook", "judge", "smith"], job).astype(float), age
     for k in range(3):
         np.testing.assert_allclose(sum(shape_function(est, j, columns[j], run=k)[1] for j in (0, 1)), est.decision_function(table)[:, k], atol=1e-9)

@@ -447,7 +447,8 @@ def stump_terms(est):
     if not hasattr(est, "stumps_"): raise AttributeError("terms_ is for stumps: a black-box learner has no terms to read")
     names, label = getattr(est, "feature_names_in_", None), None
     if len(est.classes_) > 2 and est.stumps_.shape[0] == 1: label = lambda v: str(est.classes_[int(v)])
-    rows = [(k, t + 1, describe_stump(s, names, est.categories_, label), int(s["feature"]), float(s["threshold"]), float(np.atleast_2d(est.alphas_)[k, t]))
+    target = [str(est.classes_[1])] if len(est.classes_) == 2 else list(map(str, est.classes_)) if len(est.stumps_) > 1 else ["all"]       # whom a positive answer speaks for
+    rows = [(target[k], t + 1, describe_stump(s, names, est.categories_, label), int(s["feature"]), float(s["threshold"]), float(np.atleast_2d(est.alphas_)[k, t]))
             for k in range(len(est.stumps_)) for t, s in enumerate(est.stumps_[k])]
     return pa.table(dict(zip(["target", "round", "term", "feature", "threshold", "weight"], map(list, zip(*rows)))))
 
