@@ -1,7 +1,7 @@
 # Every target makes .venv and installs what it needs, once.
 PYTHON ?= python3
 BIN := .venv/bin
-SOURCES := $(shell find boostlit -name '*.py' -o -name '*.csv' -o -name '*.json' 2>/dev/null)
+SOURCES := $(shell find boostlit -name '*.py' -o -name '*.pyi' -o -name '*.csv' -o -name '*.json' 2>/dev/null)
 OUT ?= reproduction
 ifeq ($(BOOSTLIT_DATA),)
 ifneq ($(wildcard ../shared/data/SOURCES.md),)
@@ -42,7 +42,7 @@ test: .venv/.dev .venv/.package
 	$(BIN)/python .ci/check.py
 
 soak: .venv/.dev .venv/.package
-	BOOSTLIT_SOAK=1 $(BIN)/python -m pytest tests -m "soak or not soak" -k "fuzz or kill or worker or soak or damaged or interrupt" -s --durations=12
+	BOOSTLIT_SOAK=1 $(BIN)/pytest tests -m "soak or not soak" -k "fuzz or kill or worker or soak or damaged or interrupt" -s --durations=12
 
 # lines of the installed package that pytest and the pages run; twice as long as make test, so by hand
 coverage: .venv/.dev .venv/.package

@@ -180,8 +180,9 @@ def _calls(name, tmp):
         est, X, y = _fitted()
         return [(lambda v=v: b.margins(*v), e) for v, e in (((est, X, y), W), ((est, _frozen(X), _frozen(y)), W), ((clone(est), X, y), R), ((est, X[:, :2], y), R), ((est, X, y[:-1]), R), ((est, X[:0], y[:0]), R), ((est, _put(X, np.inf), y), R))]
     if name == "ShapeDisplay":
+        from sklearn.naive_bayes import GaussianNB
         est, X, y = _fitted()
-        return [(lambda v=v: b.ShapeDisplay.from_estimator(v), e) for v, e in ((est, W), (clone(est), R), (clone(est).fit(X, np.arange(len(y)) % 3), R), (None, R))]
+        return [(lambda v=v: b.ShapeDisplay.from_estimator(v), e) for v, e in ((est, W), (clone(est), R), (clone(est).fit(X, np.arange(len(y)) % 3), W), (b.AdaBoostClassifier(GaussianNB(), n_estimators=2).fit(X, y), R), (None, R))]
     if name == "save_model":
         est, X, y = _fitted()
         from sklearn.linear_model import LogisticRegression

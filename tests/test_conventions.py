@@ -91,6 +91,26 @@ def test_kinds_of_tables(name):
             with pytest.raises(ValueError, match="feature names"): e.predict(table[["b", "a", "c"]])
 
 
+@pytest.mark.parametrize("name", TABULAR)
+def test_every_table_after_every_other(name):
+    "Fitted on one kind of table, asked about another: the same answer, whether there were names or not."
+    est, X, y = case(name, 40)
+    tables = frames(X, ["a", "b", "c"])
+    want = clone(est).fit(X, y).predict(X)
+    for fitted in tables.values():
+        model = clone(est).fit(fitted, y)
+        assert all(np.array_equal(model.predict(asked), want) for asked in tables.values())
+        with pytest.raises(ValueError): model.predict(pa.table({"a": X[:, 0], "b": X[:, 1]}))
+
+
+@pytest.mark.parametrize("name,why", [("WeightedLDA", "weighted sum"), ("OneClassLPBoost", "distances"), ("OneAndHalfClassLPBoost", "distances")])
+def test_words_where_only_numbers_make_sense(name, why):
+    pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    columns = {"x": np.arange(8.), "job": ["cook", "smith"]*4}; est = estimator(name)[1]
+    for table in (pa.table(columns), pd.DataFrame(columns), pl.DataFrame(columns), pd.DataFrame(columns).astype({"job": "category"})):
+        with pytest.raises(ValueError, match=f"'job' does not hold numbers.*{why}"): fit(est, table, None if name == "OneClassLPBoost" else np.arange(8) % 2, None)
+
+
 NOMINAL = [n for n in TABULAR if "nominal_features" in estimator(n)[1].get_params()]
 
 @pytest.mark.parametrize("name", NOMINAL)

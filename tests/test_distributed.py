@@ -1,5 +1,5 @@
 "Training on a Dask cluster of two processes: the same model as on one machine, also when a worker is killed."
-import logging, os, signal, subprocess, sys, threading, time
+import logging, os, signal, subprocess, sys, threading, time, warnings
 import numpy as np, pyarrow as pa, pyarrow.parquet as pq, pytest
 pytest.importorskip("distributed")
 from hypothesis import given, settings, strategies as st
@@ -194,6 +194,34 @@ def test_worker_killed(cluster, tmp_path):
     assert np.array_equal(calm.stumps_, many.stumps_) and np.array_equal(calm.alphas_, many.alphas_)
     assert calm.history_.equals(many.history_) and any(t["replayed"] for t in oracle.traffic)
     cluster.wait_for_workers(2, timeout=60)
+
+
+class Here:
+    "A client that does everything at once, in this process."
+    class Done:
+        def __init__(self, value): self.value = value
+        def result(self): return self.value
+    def submit(self, f, *a, **_): return self.Done(f(*([d.value for d in x] if isinstance(x, list) and x and isinstance(x[0], self.Done) else x.value if isinstance(x, self.Done) else x for x in a)))
+    def gather(self, x): return [d.value for d in x]
+
+
+@pytest.mark.parametrize("train", [distributed_adaboost, distributed_gentleboost])
+def test_fuzzed_interrupts_of_the_master(train):
+    "Ctrl-C at any line of the loop over the workers: the model of the rounds finished so far, each with its row of history."
+    from test_faults import Interrupt
+    oracle = DistributedStumpOracle(cut(mixed_table(200).drop_columns(["weight"]), [70]), "y", Here(), max_bins=16)
+    calm = train(oracle, 6); counter, kept = Interrupt(-1), []; counter.run(lambda: train(oracle, 6))
+    lines = np.arange(counter.count) + 1 if SOAK else np.random.default_rng(0).choice(counter.count, 80, replace=False) + 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for at in lines:
+            try: est = Interrupt(int(at)).run(lambda: train(oracle, 6))
+            except KeyboardInterrupt: continue
+            T = est.stumps_.shape[1]; kept.append(T)
+            assert est.stumps_.tobytes() == calm.stumps_[:, :T].tobytes() and est.history_.num_rows == T and est.history_.column_names == calm.history_.column_names
+            assert np.array_equal(est.alphas_, calm.alphas_[:T])
+    print(f"{train.__name__}: Ctrl-C at {len(lines)} of {counter.count} lines, {len(kept)} times a model of the rounds so far")
+    assert len(kept) >= len(lines)//3
 
 
 def test_traffic_does_not_grow_with_the_rows(cluster):

@@ -112,8 +112,10 @@ def test_fuzzed_interrupts(name):
         for at in rng.choice(counter.count, min(counter.count, 3000 if SOAK else 60), replace=False) + 1:
             est, trap = cls(**parameters), Interrupt(int(at))
             try: trap.run(lambda: fit(est))
-            except KeyboardInterrupt: seen.append("raised"); continue          # before the first round was finished, or while the model was packed
-            except SystemError as e: assert isinstance(e.__cause__ or e.__context__, KeyboardInterrupt); seen.append("raised"); continue
+            except (KeyboardInterrupt, SystemError) as e:                      # before the first round was finished, or while the model was packed: nothing half-finished is left
+                assert isinstance(e, KeyboardInterrupt) or isinstance(e.__cause__ or e.__context__, KeyboardInterrupt)
+                assert vars(est) == vars(cls(**parameters)) and str(est) == repr(est), trap.where
+                seen.append("raised"); continue
             assert trap.where or counter.count - at < 20                      # the same call runs the same lines, but for a few of the last
             if trap.where is None: continue
             seen.append("kept")
@@ -165,15 +167,31 @@ def test_fuzzed_interrupts_of_several_classes(name):
         for at in lines:
             est, trap = make(), Interrupt(int(at))
             try: trap.run(lambda: est.fit(X, y))
-            except (KeyboardInterrupt, SystemError):                               # before the first round, or while the model was packed; on the way out the model is whole
-                if name[0] == "Q" and hasattr(est, "alphas_"): assert np.array_equal(est.alphas_, whole.alphas_) and est.stumps_.tobytes() == whole.stumps_.tobytes()
-                continue
+            except (KeyboardInterrupt, SystemError): assert vars(est) == vars(make()), trap.where; continue           # before the first round, or while the model was packed: as if never fitted
             if name[0] == "G": T = est.stumps_.shape[1]; assert est.stumps_.tobytes() == whole.stumps_[:, :T].tobytes() and est.history_.num_rows == 3*T
             else: T = len(est.alphas_); assert np.array_equal(est.alphas_, whole.alphas_[:T]) and est.stumps_.tobytes() == whole.stumps_[:est.sizes_.sum()].tobytes() and est.history_.num_rows == T
             assert np.isfinite(est.decision_function(X)).all() and est.terms_.num_rows >= 1
             kept.append(T)
     print(f"{name} of three classes: Ctrl-C at {len(lines)} of {counter.count} lines, {len(kept)} times a model of the rounds so far")
     assert len(kept) >= len(lines)//3
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_a_fit_that_fails_leaves_the_earlier_model(name, tmp_path):
+    "Whole or not at all: an error or a Ctrl-C in the middle of a second fit, on other data, and the first model answers as before."
+    cls, (make, parameters) = getattr(boostlit, name), LONG[name]
+    parameters = {**parameters, **({"n_estimators": 3} if "n_estimators" in parameters else {"max_rounds": 3})}
+    X, y = make(); A, a, B, b = X[:60], y[:60], X[60:100, ..., 1:], y[60:100]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        est = cls(**parameters).fit(A, a); before, text = est.decision_function(A), str(est); counter = Interrupt(-1); counter.run(lambda: clone(est).fit(B, b))
+        for at in np.linspace(2, counter.count//2, 8).astype(int):
+            try: Interrupt(int(at)).run(lambda: est.fit(B, b)); est.fit(A, a)
+            except (KeyboardInterrupt, SystemError): pass
+            assert np.array_equal(est.decision_function(A), before) and str(est) == text
+        with pytest.raises(ValueError): est.fit(B, np.full(len(b), np.nan))
+        assert np.array_equal(est.decision_function(A), before)
+    save_model(est, tmp_path/"m"); assert np.array_equal(load_model(tmp_path/"m").decision_function(A), before)
 
 
 # ---------------------------------------------------------------- a full disk

@@ -72,7 +72,8 @@ def fuzz(folder, each):
     counts, rng = {}, np.random.default_rng(0)
     for name, est, Z in every_estimator():
         save_model(est, folder/"m"); data = (folder/"m").read_bytes(); want = answer(est, Z)
-        assert answer(load_model(folder/"m"), Z) == want, name
+        again = load_model(folder/"m"); assert answer(again, Z) == want, name
+        save_model(again, folder/"n"); assert (folder/"n").read_bytes() == data, name                    # the same model, the same bytes
         header, leaves = read_leaves(folder/"m")
         damaged = Counter(survive(mutate(data, rng), folder/"hurt", lambda e: answer(e, Z) == want) for _ in range(each))
         signed = Counter()
@@ -111,6 +112,24 @@ def test_fuzzed_files_are_refused_or_identical(tmp_path):
     print(f"fuzzed model files: {sum(sum(t.values()) for t in total.values()):,} over {len(counts)} models, {sum(total['damaged'].values()):,} damaged {dict(total['damaged'])}, {sum(total['signed'].values()):,} signed again {dict(total['signed'])}; no crash, memory within 1 GB")
     assert len(counts) >= 15 and set(total["damaged"]) <= {"refused", "identical"} and total["damaged"]["refused"] > .5*each*len(counts)
     if SOAK: assert sum(total["damaged"].values()) >= 10_000
+
+
+def test_a_model_without_rules_comes_back(tmp_path):
+    "Compositional boosting that found no rule has a history of no rounds; its file must load like any other."
+    from boostlit import CompositionalBoostClassifier
+    coin = np.random.default_rng(0).integers(0, 2, (60, 3)).astype(float)
+    with pytest.warns(UserWarning, match="no rules"): est = CompositionalBoostClassifier(min_support=.45, min_lift=1.9).fit(coin, np.arange(60) % 2)
+    save_model(est, tmp_path/"m"); again = load_model(tmp_path/"m")
+    assert again.history_.num_rows == 0 and np.array_equal(again.predict(coin), est.predict(coin)) and str(again) == str(est)
+
+
+@pytest.mark.parametrize("lost", ["stumps_", "alphas_", "classes_"])
+def test_half_a_model_is_not_written(lost, tmp_path):
+    "What load_model would refuse is refused before it replaces a good file."
+    est = AdaBoostClassifier(n_estimators=3).fit(X, y); save_model(est, tmp_path/"m"); before = (tmp_path/"m").read_bytes()
+    delattr(est, lost)
+    with pytest.raises(ValueError, match=f"{lost} is missing"): save_model(est, tmp_path/"m")
+    assert (tmp_path/"m").read_bytes() == before and os.listdir(tmp_path) == ["m"]
 
 
 def test_compressed_buffers_are_refused(tmp_path):

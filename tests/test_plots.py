@@ -74,3 +74,20 @@ def test_stump_display_says_what_the_stump_does():
     shown = P.StumpDisplay.from_estimator(numeric)
     assert str(shown).splitlines()[:2] == ["x0 ≤ 19.5: False", "x0 > 19.5: True"] and len(shown.ax_.patches) == 3
     with pytest.raises(ValueError, match="cannot draw"): P.StumpDisplay.from_estimator(AdaBoostClassifier(n_estimators=1).fit(X, X[:, 0] > 19.5))
+
+
+@pytest.mark.parametrize("name", ["AdaBoostClassifier", "GentleBoostClassifier"])
+def test_shapes_of_every_class_and_of_words(name):
+    "The parts of every class add up to its score, and a column of words is drawn over its words."
+    import boostlit, pyarrow as pa
+    from boostlit.core.boosting import shape_function
+    rng = np.random.default_rng(0); job, age = rng.choice(["cook", "judge", "smith"], 200), rng.normal(size=200)
+    y = np.where(job == "cook", "a", np.where(age > 0, "b", "c")); table = pa.table({"job": job, "age": age})
+    est = getattr(boostlit, name)(n_estimators=12).fit(table, y)
+    assert set(est.terms_["target"].to_pylist()) == ({"all"} if name[0] == "A" else {"a", "b", "c"})                 # votes among all, or one class against the rest
+    columns = np.searchsorted(["cook", "judge", "smith"], job).astype(float), age
+    for k in range(3):
+        np.testing.assert_allclose(sum(shape_function(est, j, columns[j], run=k)[1] for j in (0, 1)), est.decision_function(table)[:, k], atol=1e-9)
+        shown = boostlit.ShapeDisplay.from_estimator(est, run=k)
+        words = next(ax for ax in shown.axes_ if ax.get_xlabel() == "job")
+        assert [t.get_text() for t in words.get_xticklabels()] == ["cook", "judge", "smith"] and len(words.lines[0].get_xdata()) == 3

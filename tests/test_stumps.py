@@ -115,8 +115,9 @@ def test_learner_without_weights_is_refused():
 def test_threads_and_runs_give_the_same_bytes(monkeypatch):
     monkeypatch.setattr(stumps, "WORTH", 0)                                  # share out even this little
     rng = np.random.default_rng(0); X = rng.normal(size=(500, 7)); y = rng.random(500) < .4
-    a, b = (AdaBoostClassifier(n_estimators=30, n_jobs=j).fit(X, y) for j in (1, 3))
-    assert a.stumps_.tobytes() == b.stumps_.tobytes() and a.alphas_.tobytes() == b.alphas_.tobytes()
+    for make in (AdaBoostClassifier, GentleBoostClassifier):
+        a, *others = (make(n_estimators=30, n_jobs=j).fit(X, y) for j in (1, 3, -1))
+        for b in others: assert a.stumps_.tobytes() == b.stumps_.tobytes() and a.alphas_.tobytes() == b.alphas_.tobytes()
 
 
 # ---- exact sums: no order of rows, no joining of columns, no number of threads can be seen in the answer

@@ -1,5 +1,5 @@
 "Types of the public API: everything is annotated, every annotation resolves, and a type checker tells right use from wrong."
-import inspect, shutil, subprocess, sys, typing
+import ast, inspect, shutil, subprocess, sys, typing
 from pathlib import Path
 import pytest
 import boostlit
@@ -41,14 +41,8 @@ def test_documented(name):
 CALLS = '''
 import numpy as np
 from pathlib import Path
-from boostlit.core.boosting import AdaBoostClassifier, GentleBoostClassifier, ShapeDisplay, margins
-from boostlit.core.models import load_model, save_model
-from boostlit.core.itemsets import closed_itemsets
-from boostlit.compositional.boosting import CompositionalBoostClassifier
-from boostlit.quadratic.boosting import QuadraticBoostClassifier
-from boostlit.pairwise.estimator import PairwiseBoostClassifier
-from boostlit.bilinear.boosting import BilinearBoostClassifier
-from boostlit.lpboost.estimators import LPBoostClassifier
+from boostlit import (AdaBoostClassifier, BilinearBoostClassifier, CompositionalBoostClassifier, GentleBoostClassifier, LPBoostClassifier, PairwiseBoostClassifier,
+                      QuadraticBoostClassifier, ShapeDisplay, closed_itemsets, load_model, margins, save_model)
 X, y = np.ones((4, 2)), [0, 1, 0, 1]
 a: AdaBoostClassifier = AdaBoostClassifier(n_estimators=5, max_bins=None, random_state=3).fit(X, y, sample_weight=[1., 2., 3., 4.])
 p: np.ndarray = a.predict(X)
@@ -62,11 +56,18 @@ WRONG = {'AdaBoostClassifier(n_estimators="many")': "arg-type", 'save_model(a)':
          'x: int = a.predict(X)': "assignment", 'closed_itemsets([[1]], "a")': "arg-type"}
 
 
+def test_editors_see_every_public_name():
+    "The stub beside the package names what __getattr__ finds, each in its module."
+    tree = ast.parse(Path(boostlit.__file__).with_suffix(".pyi").read_text())
+    found = {(node.module, alias.name, alias.asname) for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names}
+    assert found == {(home, name, name) for name, home in names.HOME_OF.items()}
+
+
 def test_mypy(tmp_path):
     "What a type checker sees of the public API: a program that uses it passes, and one that misuses it does not, line by line."
     pytest.importorskip("mypy")
     home = Path(boostlit.__file__).parent                                # the installed package, as a source tree
-    shutil.copytree(home, tmp_path/"boostlit", ignore=lambda d, fs: [f for f in fs if not f.endswith(".py") and not (Path(d)/f).is_dir() or f == "__pycache__"])
+    shutil.copytree(home, tmp_path/"boostlit", ignore=lambda d, fs: [f for f in fs if not f.endswith((".py", ".pyi")) and not (Path(d)/f).is_dir() or f == "__pycache__"])
     good, bad = tmp_path/"good.py", tmp_path/"bad.py"
     good.write_text(CALLS); bad.write_text(CALLS + "\n".join(WRONG) + "\n")
     run = subprocess.run([sys.executable, "-m", "mypy", "--ignore-missing-imports", "--implicit-optional", "--follow-imports", "silent", "--cache-dir", str(tmp_path/"cache"),

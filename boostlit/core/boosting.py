@@ -6,7 +6,8 @@
 __all__ = ['TINY', 'LABELS', 'half_log_odds', 'adaboost_reference', 'Boosted', 'adaboost', 'step_factors', 'StumpRows',
            'stump_adaboost', 'samme_loss', 'samme', 'centre_votes', 'GentleRun', 'StumpGentleRun', 'gentle_runs',
            'gentleboost', 'ensemble_scores', 'rounds_outputs', 'real_outputs', 'AdaBoostClassifier', 'staged_scores',
-           'stump_terms', 'RealOracle', 'GentleBoostClassifier', 'shape_function', 'ShapeDisplay', 'margins']
+           'stump_terms', 'RealOracle', 'GentleBoostClassifier', 'class_stumps', 'shape_function', 'ShapeDisplay',
+           'margins']
 
 # %% ../../nbs/core/02_boosting.ipynb #adea46dd
 from collections.abc import Iterator
@@ -446,7 +447,8 @@ def stump_terms(est):
     if not hasattr(est, "stumps_"): raise AttributeError("terms_ is for stumps: a black-box learner has no terms to read")
     names, label = getattr(est, "feature_names_in_", None), None
     if len(est.classes_) > 2 and est.stumps_.shape[0] == 1: label = lambda v: str(est.classes_[int(v)])
-    rows = [(k, t + 1, describe_stump(s, names, est.categories_, label), int(s["feature"]), float(s["threshold"]), float(np.atleast_2d(est.alphas_)[k, t]))
+    target = [str(est.classes_[1])] if len(est.classes_) == 2 else list(map(str, est.classes_)) if len(est.stumps_) > 1 else ["all"]       # whom a positive answer speaks for
+    rows = [(target[k], t + 1, describe_stump(s, names, est.categories_, label), int(s["feature"]), float(s["threshold"]), float(np.atleast_2d(est.alphas_)[k, t]))
             for k in range(len(est.stumps_)) for t, s in enumerate(est.stumps_[k])]
     return pa.table(dict(zip(["target", "round", "term", "feature", "threshold", "weight"], map(list, zip(*rows)))))
 
@@ -495,11 +497,20 @@ class GentleBoostClassifier(_StumpBooster):
         check_is_fitted(self); return stump_terms(self)
 
 # %% ../../nbs/core/02_boosting.ipynb #a418ed84
+def class_stumps(est, run:int=0):
+    "Stumps and weights whose sum is a score of the ensemble: of two classes, of one against the rest, or of class `run` among the votes of SAMME."
+    K = len(est.classes_)
+    if K == 2 or len(est.stumps_) > 1: return est.stumps_[run], np.atleast_2d(est.alphas_)[run]
+    stumps = est.stumps_[0].copy()
+    for branch in ("left", "right", "missing"): stumps[branch] = (K*(stumps[branch] == run) - 1)/(K - 1)      # a vote, centred
+    return stumps, est.alphas_
+
 def shape_function(est, feature:int, grid=None, run:int=0):
-    "The part of the score that one feature contributes, on a grid (default: around its thresholds)."
+    "The part of the score that one feature contributes, on a grid (default: its categories, or around its thresholds)."
     check_is_fitted(est)
-    stumps, alphas = est.stumps_[run], np.atleast_2d(est.alphas_)[run]
+    stumps, alphas = class_stumps(est, run)
     mine = stumps["feature"] == feature
+    if grid is None and est.categories_[feature] is not None: grid = np.arange(float(len(est.categories_[feature])))
     if grid is None:
         t = np.unique(stumps["threshold"][mine & np.isfinite(stumps["threshold"])])
         pad = .1*(np.ptp(t) or 1.) if len(t) else 1.
@@ -507,24 +518,30 @@ def shape_function(est, feature:int, grid=None, run:int=0):
     X = np.zeros((len(grid), est.n_features_in_)); X[:, feature] = grid
     return grid, ensemble_scores(stumps[mine], alphas[mine], X)
 
+# %% ../../nbs/core/02_boosting.ipynb #a5d8e92e
 class ShapeDisplay:
     "The additive parts of a stump ensemble, strongest features first."
     def __init__(self, parts:list,    # (feature, grid, contribution on the grid) of each panel
-                 names:"ArrayLike"):  # of all features
-        self.parts, self.names = parts, names
+                 names:"ArrayLike",   # of all features
+                 categories:"list|None"=None): # of all features; None where a feature is numeric
+        self.parts, self.names, self.categories = parts, names, categories
     @classmethod
     def from_estimator(cls, est:BaseEstimator, n_features:int=4, axes:"ArrayLike|None"=None, run:int=0)->"ShapeDisplay":
-        "Compute and draw the strongest parts of a fitted two-class booster of stumps."
-        if getattr(est, "stumps_", None) is None or len(est.classes_) > 2 and est.stumps_.shape[0] == 1: raise ValueError("ShapeDisplay draws two-class (or one-against-rest) ensembles of stumps")
-        used = np.unique(est.stumps_[run]["feature"])
+        "Compute and draw the strongest parts of the score; `run` is the number of the class where there are more than two."
+        if getattr(est, "stumps_", None) is None: raise ValueError("ShapeDisplay draws fitted ensembles of stumps")
+        used = np.unique(class_stumps(est, run)[0]["feature"])
         parts = sorted(((j, *shape_function(est, j, run=run)) for j in used), key=lambda p: -np.ptp(p[2]))[:n_features]
-        return cls(parts, getattr(est, "feature_names_in_", [f"x{j}" for j in range(est.n_features_in_)])).plot(axes)
+        return cls(parts, getattr(est, "feature_names_in_", [f"x{j}" for j in range(est.n_features_in_)]), est.categories_).plot(axes)
     def plot(self, axes:"ArrayLike|None"=None)->"ShapeDisplay":
-        "One small panel a feature."
+        "One small panel a feature: steps over numbers, dots over categories."
         import matplotlib.pyplot as plt
         if axes is None: _, axes = plt.subplots(1, len(self.parts), figsize=(2.4*len(self.parts), 2.2), sharey=True, squeeze=False)
         self.axes_ = np.ravel(axes)
-        for ax, (j, grid, F) in zip(self.axes_, self.parts): ax.plot(grid, F); ax.axhline(0, lw=.5, color="gray"); ax.set_xlabel(str(self.names[j])); ax.xaxis.set_major_locator(plt.MaxNLocator(4))
+        for ax, (j, grid, F) in zip(self.axes_, self.parts):
+            words = self.categories[j] if self.categories is not None else None
+            if words is None: ax.plot(grid, F); ax.xaxis.set_major_locator(plt.MaxNLocator(4))
+            else: ax.plot(grid, F, "o"); ax.set_xticks(grid, words)
+            ax.axhline(0, lw=.5, color="gray"); ax.set_xlabel(str(self.names[j]))
         self.axes_[0].set_ylabel("contribution to score"); self.figure_ = self.axes_[0].figure
         return self
 

@@ -4,10 +4,12 @@
 
 # %% auto #0
 __all__ = ['INTERRUPTS', 'encode_labels', 'normalise_weights', 'scores_to_proba', 'is_table', 'to_arrow', 'encode_column',
-           'tabular_input', 'history_table', 'progress_bar', 'warn_interrupted', 'BoostingClassifierMixin', 'readable']
+           'tabular_input', 'refuse_words', 'history_table', 'progress_bar', 'warn_interrupted', 'whole_fit',
+           'WholeFit', 'BoostingClassifierMixin', 'readable']
 
 # %% ../../nbs/core/08_conventions.ipynb #5476759b
 from collections.abc import Iterator
+import functools
 import pyarrow
 import warnings
 import numpy as np
@@ -111,6 +113,12 @@ def _has_words(X):
     if hasattr(X, "select_dtypes"): return X.select_dtypes(exclude="number").shape[1] > 0
     return any(not (pa.types.is_integer(f.type) or pa.types.is_floating(f.type)) for f in to_arrow(X[:0]).schema)
 
+def refuse_words(X, why:str):
+    "Where only numbers make sense: a sentence that names the column of words and says why."
+    import pyarrow as pa
+    words = [f.name for f in to_arrow(X).schema if not (pa.types.is_primitive(f.type) or pa.types.is_decimal(f.type) or pa.types.is_null(f.type))] if is_table(X) else []
+    if words: raise ValueError(f"column {words[0]!r} does not hold numbers: {why}")
+
 def _nominal_columns(est, nominal, d):
     "Positions of the columns called nominal by index, name or mask."
     if nominal is None: return ()
@@ -121,11 +129,17 @@ def _nominal_columns(est, nominal, d):
     if any(isinstance(c, str) or not -d <= c < d for c in at): raise ValueError(f"nominal_features {nominal.tolist()} does not fit the {d} columns of X")
     return {int(c) % d for c in at}
 
+def _check_nameless(est, names):
+    "A table for an estimator that was fitted on an array: its columns are taken by position, as scikit-learn takes them."
+    if len(names) != est.n_features_in_: raise ValueError(f"X has {len(names)} features, but {type(est).__name__} is expecting {est.n_features_in_} features as input")
+    warnings.warn(f"X has feature names, but {type(est).__name__} was fitted without feature names", UserWarning, stacklevel=4)
+
 def _table_input(est, table, reset):
     "Float matrix of an Arrow table, learning or checking column names and categories."
     if table.num_rows == 0 or table.num_columns == 0: raise ValueError(f"Found array with {table.num_rows} sample(s) and {table.num_columns} feature(s) while a minimum of 1 is required.")
     names = table.column_names
     if reset: est.feature_names_in_, est.n_features_in_ = np.array(names, dtype=object), len(names)
+    elif not hasattr(est, "feature_names_in_"): _check_nameless(est, names)
     elif list(est.feature_names_in_) != names: raise ValueError(f"The feature names should match those that were passed during fit: expected {list(est.feature_names_in_)}, got {names}")
     known = [None]*len(names) if reset else [False if c is None else c for c in est.categories_]
     columns = [encode_column(table.column(j), known[j]) for j in range(len(names))]
@@ -137,8 +151,8 @@ def history_table(rows:list,         # one dict a round, all with the same keys
                  )->"pyarrow.Table": # column a key
     "One row a boosting round, as an Arrow table."
     import pyarrow as pa
-    keys = rows[0].keys() if rows else ("round", "error", "edge", "alpha", "loss")
-    return pa.table({k: [r[k] for r in rows] for k in keys})
+    if not rows: return pa.table({k: pa.array([], pa.int64() if k == "round" else pa.float64()) for k in ("round", "error", "edge", "alpha", "loss")})
+    return pa.table({k: [r[k] for r in rows] for k in rows[0]})
 
 # %% ../../nbs/core/08_conventions.ipynb #b26f34b0
 def progress_bar(iterable=None,      # what to loop over; None for a bar that is moved by hand
@@ -173,8 +187,26 @@ def warn_interrupted(done:int,       # rounds finished
     if done == 0: raise KeyboardInterrupt("interrupted before the first round was finished")
     warnings.warn(f"fit interrupted: the model keeps the {done} rounds finished so far", RuntimeWarning, stacklevel=3)
 
+# %% ../../nbs/core/08_conventions.ipynb #ccb8f3fa
+def whole_fit(fit):
+    "The same `fit`, whole or not at all: one that raises leaves the estimator as it was."
+    @functools.wraps(fit)
+    def wrapper(self, *args, **kwargs):
+        before = dict(vars(self))
+        try: return fit(self, *args, **kwargs)
+        except BaseException:
+            vars(self).clear(); vars(self).update(before)
+            raise
+    return wrapper
+
+class WholeFit:
+    "For estimators whose `fit` takes long: the `fit` of every subclass is whole or not at all."
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        if "fit" in vars(cls): cls.fit = whole_fit(cls.fit)
+
 # %% ../../nbs/core/08_conventions.ipynb #38c9b176
-class BoostingClassifierMixin:
+class BoostingClassifierMixin(WholeFit):
     "Labels and probabilities from scores: binary scores of shape (n,), multi-class scores of shape (n, K)."
     def _labels(self, scores):
         return self.classes_[(scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)]

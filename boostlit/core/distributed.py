@@ -400,8 +400,9 @@ def boost_on_workers(oracle,     # a `DistributedStumpOracle` with a run begun
             complete(oracle, rows, state)
             if finished and rows and row["alpha"] == 0: break                  # no better than guessing
             price = 1 if cost is None else cost(h); spent += price; bar.update(price)
-            hypotheses.append(h); rows.append({"round": len(rows) + 1, "error": np.nan, **row})
-            if oracle.run.master == "adaboost": rows[-1] |= dict(loss=row["loss"]*(rows[-2]["loss"] if len(rows) > 1 else 1.), cost=spent)
+            row = {"round": len(rows) + 1, "error": np.nan, **row}
+            if oracle.run.master == "adaboost": row |= dict(loss=row["loss"]*(rows[-1]["loss"] if rows else 1.), cost=spent)
+            hypotheses.append(h); rows.append(row)                             # whole or not at all, should Ctrl-C come now
             oracle.update(h, row["alpha"], *factors)
         complete(oracle, rows, ask(oracle, no_question)[0])
     except INTERRUPTS as e: warn_interrupted(len(rows), e)

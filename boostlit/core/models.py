@@ -32,8 +32,8 @@ def flatten(value,        # a state: nested dicts and lists of arrays, tables an
     if isinstance(value, SCALARS): return {"value": value}
     if isinstance(value, list) and all(type(v) in (str, bool, int, type(None)) for v in value): return {"values": value}
     if isinstance(value, (list, tuple)): return {"tuple" if isinstance(value, tuple) else "list": [flatten(v, f"{path}[{i}]", leaves) for i, v in enumerate(value)]}
-    if isinstance(value, dict) and all(isinstance(k, str) for k in value): return {"dict": {k: flatten(v, f"{path}.{k}", leaves) for k, v in value.items()}}
-    raise ValueError(f"cannot store {path}: a {type(value).__name__} is not plain data (a black-box base learner cannot be written without pickle)")
+    if isinstance(value, dict) and all(isinstance(k, str) for k in value): return {"dict": {k: flatten(v, f"{path}.{k}", leaves) for k, v in sorted(value.items())}}
+    raise ValueError(f"cannot store {path}: a {type(value).__name__} is not plain data (a base learner or a generator of random numbers cannot be written without pickle)")
 
 # %% ../../nbs/core/05_models.ipynb #44586d3b
 def plain_dtype(dtype)->bool:
@@ -70,6 +70,8 @@ def array_from(data:bytes):
 def table_bytes(table):
     "An Arrow table as an Arrow stream."
     import pyarrow as pa
+    odd = [f for f in table.schema if not plain_type(f.type)]
+    if odd: raise ValueError(f"cannot store the column {odd[0].name!r} of type {odd[0].type}")
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as out: out.write_table(table)
     return sink.getvalue().to_pybytes()
@@ -161,10 +163,11 @@ def save_model(est:"BaseEstimator",      # a fitted estimator of boostlit
     from boostlit import __version__
     name = type(est).__name__
     if estimator_class(name) is not type(est): raise ValueError(f"save_model writes the estimators of boostlit, not {type(est).__module__}.{name}")
-    leaves = []
-    header = json.dumps(dict(format=FORMAT, version=1, boostlit=__version__, estimator=name,
-                             parameters=flatten(est.get_params(deep=False), "parameters", leaves), state=flatten(fitted_state(est), "state", leaves)), sort_keys=True)
-    write_leaves(path, header, leaves)
+    leaves, state = [], fitted_state(est)
+    skeleton = dict(parameters=flatten(est.get_params(deep=False), "parameters", leaves), state=flatten(state, "state", leaves))
+    try: check_state(name, state)                                     # what `load_model` would refuse is not written over a good file
+    except Exception as e: raise ValueError(f"cannot store this {name}: {e}") from None
+    write_leaves(path, json.dumps(dict(format=FORMAT, version=1, boostlit=__version__, estimator=name, **skeleton), sort_keys=True), leaves)
 
 def write_leaves(path, header:str, leaves:list, compression=None):
     "An Arrow file of leaves under a header, with their digest."
@@ -275,7 +278,9 @@ def relations(name, s):
     if name == "CompositionalBoostClassifier":
         p, many = s["rule_pointers_"], size("alphas_")
         yield "rule_pointers_", lambda: len(p) == many + 1 and p[0] == 0 and p[-1] == size("rule_items_") and bool((np.diff(p) >= 0).all())
-        yield "rules", lambda: inside(s["rule_items_"], 2*d) and inside(s["rule_labels_"], K) and many == size("rule_labels_") == size("rule_support_") == size("rule_hits_") and size("thresholds_") == d and size("priors_") == K
+        width = sum(1 if v is None else len(v) for v in s.get("values_", [None]*d))                    # a nominal column has an item a value
+        yield "thresholds_", lambda: size("thresholds_") == width and len(s.get("values_", range(d))) == d and size("priors_") == K
+        yield "rules", lambda: inside(s["rule_items_"], 2*width) and inside(s["rule_labels_"], K) and many == size("rule_labels_") == size("rule_support_") == size("rule_hits_")
     if name == "PairwiseBoostClassifier": yield "stumps_", lambda: s["stumps_"].ndim == 1 and all(s[k].shape in ((0, 0), (d, d)) for k in ("difference_", "sum_"))
     if name == "WeightedLDA": yield "means_", lambda: s["means_"].shape[1] == d == len(s["xbar_"]) == len(s["scalings_"]) == s["coef_"].shape[1]
     if "words_" in s:

@@ -6,12 +6,12 @@
 __all__ = ['STUMP', 'SAMPLE', 'UNIT', 'CRITERIA', 'WORTH', 'stump_value', 'stump_outputs', 'midpoints', 'numeric_cuts',
            'sampled_cuts', 'sampled_rows', 'quantile_cuts', 'encode_with', 'prepare', 'branch_masks', 'entropy_bits',
            'split_score', 'reference_stump', 'fixed_scale', 'to_fixed', 'Joint', 'join_columns', 'StumpOracle',
-           'shared_out', 'column_sums', 'find_split', 'search_stump', 'best_stump', 'record_stump', 'code_values',
-           'code_outputs', 'random_problem', 'best_class_stump', 'record_class_stump', 'LearnerOracle', 'fit_learner',
-           'describe_stump', 'DecisionStumpClassifier']
+           'n_threads', 'shared_out', 'column_sums', 'find_split', 'search_stump', 'best_stump', 'record_stump',
+           'code_values', 'code_outputs', 'random_problem', 'best_class_stump', 'record_class_stump', 'LearnerOracle',
+           'fit_learner', 'describe_stump', 'DecisionStumpClassifier']
 
 # %% ../../nbs/core/01_stumps.ipynb #be2a8eb8
-import math
+import math, os
 from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
@@ -388,9 +388,13 @@ class StumpOracle:
 # %% ../../nbs/core/01_stumps.ipynb #73f982e4
 WORTH = 2_000_000          # additions that are worth sharing out
 
+def n_threads(n_jobs)->int:
+    "Threads that `n_jobs` asks for, counted as joblib counts: None is one, -1 is all processors, -2 all but one."
+    return 1 if not n_jobs else n_jobs if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + n_jobs)
+
 def shared_out(oracle, n, work, f)->list:
     "f(lo, hi) over pieces of 0..n, one a thread of the oracle when there is enough work; their results in order."
-    k = max(1, min(oracle.n_jobs or 1, n)) if work >= WORTH else 1
+    k = max(1, min(n_threads(oracle.n_jobs), n)) if work >= WORTH else 1
     if k == 1: return [f(0, n)]
     from concurrent.futures import ThreadPoolExecutor
     if oracle.pool is None: oracle.pool = ThreadPoolExecutor(k)

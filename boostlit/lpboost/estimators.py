@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin, OutlierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
-from ..core.conventions import BoostingClassifierMixin, encode_labels, normalise_weights, history_table, progress_bar, readable, tabular_input
+from ..core.conventions import BoostingClassifierMixin, WholeFit, encode_labels, normalise_weights, history_table, progress_bar, readable, refuse_words, tabular_input
 from .column_generation import column_generation
 
 # %% ../../nbs/lpboost/06_estimators.ipynb #2961e1d8
@@ -210,7 +210,7 @@ def model_terms(est, models, targets)->"pyarrow.Table":
     return pa.table({"target": pa.array([r[0] for r in rows], pa.string()), "term": pa.array([r[1] for r in rows], pa.string()), "weight": pa.array([r[2] for r in rows], pa.float64())})
 
 # %% ../../nbs/lpboost/06_estimators.ipynb #874dfdce
-class _LPBoostBase(BaseEstimator):
+class _LPBoostBase(WholeFit, BaseEstimator):
     "Shared by the three estimators: reading inputs in each language."
     _languages = ("stumps", "itemsets", "subgraphs")
 
@@ -223,6 +223,7 @@ class _LPBoostBase(BaseEstimator):
             if isinstance(self.oracle, str) and self.oracle not in self._languages: raise ValueError(f"oracle must be one of {self._languages}{' or a classifier' if 'stumps' in self._languages else ''}, got {self.oracle!r}")
         if self.language_ == "subgraphs": return self._read_graphs(X, y, reset)
         if hasattr(X, "tocsr") and self.language_ == "itemsets": X = X.toarray()
+        if reset and self.language_ == "kernels": refuse_words(X, "kernels look at distances; encode it as numbers, or use oracle='itemsets'")
         if self.language_ in ("kernels", "learner"): return validate_data(self, X, y, reset=reset, dtype=np.float64)
         out = tabular_input(self, X, y, reset, self.nominal_features)
         if reset and self.language_ == "itemsets": self.items_ = find_items(out[0] if isinstance(out, tuple) else out, self.kinds_)

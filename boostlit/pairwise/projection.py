@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from numba import njit
 from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import validate_data, check_is_fitted
-from ..core.conventions import encode_labels, normalise_weights, readable
+from ..core.conventions import encode_labels, normalise_weights, readable, refuse_words
 
 # %% ../../nbs/pairwise/02_projection.ipynb #186350da
 def weighted_scatter(X:np.ndarray,     # (n, d) samples
@@ -102,6 +102,7 @@ class WeightedLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierM
 
     def fit(self, X:"ArrayLike", y:"ArrayLike", sample_weight:"ArrayLike|None"=None)->"WeightedLDA":
         "Fit axes and Gaussian classifier to weighted samples."
+        refuse_words(X, "a projection is a weighted sum of features; encode it as numbers first")
         X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
         self.classes_, codes = encode_labels(y)
         w = normalise_weights(sample_weight, len(y))
