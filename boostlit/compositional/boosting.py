@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['rule_errors_reference', 'update_weights', 'boost_rules_reference', 'RulePool', 'OpenPool', 'boost_rules',
-           'default_thresholds', 'CompositionalBoostClassifier', 'informative_items', 'rule_terms', 'explain_rules',
-           'plot_rules']
+           'default_thresholds', 'CompositionalBoostClassifier', 'informative_items', 'spread_values', 'learn_items',
+           'rule_item_names', 'rule_terms', 'explain_rules', 'plot_rules']
 
 # %% ../../nbs/compositional/04_boosting.ipynb #e4469fb1
 from collections.abc import Iterator
@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from numba import njit
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import validate_data, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 from ..core.bitsets import lowest_bit, item_bits, row_bits, covers
 from ..core.conventions import (INTERRUPTS, BoostingClassifierMixin, encode_labels, history_table, normalise_weights, progress_bar,
-                                       warn_interrupted)
+                                       tabular_input, warn_interrupted)
 from ..core.itemset_search import best_itemsets, _support_count
 from .rules import mine_rules, infeasible
 from .transactions import item_thresholds, item_matrix, item_names
@@ -209,18 +209,18 @@ class CompositionalBoostClassifier(BoostingClassifierMixin, ClassifierMixin, Bas
                  replace:bool=False,            # may a pool rule be chosen again?
                  max_rules:int=500_000,         # largest pool
                  node_budget:int=200_000,       # open pool: evaluated itemsets per class and round
+                 nominal_features:"ArrayLike|None"=None, # indices, names or mask of nominal columns; words in tables are nominal anyway
                  verbose:bool=False):           # progress bar
         self.min_support, self.min_lift, self.threshold_scale, self.items = min_support, min_lift, threshold_scale, items
         self.n_estimators, self.pool, self.max_length, self.abstain = n_estimators, pool, max_length, abstain
-        self.replace, self.max_rules, self.node_budget, self.verbose = replace, max_rules, node_budget, verbose
+        self.replace, self.max_rules, self.node_budget, self.nominal_features, self.verbose = replace, max_rules, node_budget, nominal_features, verbose
 
     def fit(self, X:"ArrayLike", y:"ArrayLike", sample_weight:"ArrayLike|None"=None)->"CompositionalBoostClassifier":
         "Mines rules and boosts them; `sample_weight` enters the boosting, not the mining."
-        X, y = validate_data(self, X, y, dtype=np.float64, ensure_all_finite="allow-nan")
+        X, y = tabular_input(self, X, y, reset=True, nominal=self.nominal_features)
         (self.classes_, codes), w = encode_labels(y), normalise_weights(sample_weight, len(y))
         _check_options(self, X)
-        self.thresholds_ = item_thresholds(X, self.threshold_scale)
-        T = informative_items(item_matrix(X, self.thresholds_, self.items))
+        T = informative_items(item_matrix(learn_items(self, X), self.thresholds_, self.items))
         source, self.n_pool_ = _source(self, T, codes)
         rules, self.alphas_, rows = boost_rules(source, T, codes, len(self.classes_), self.n_estimators, w, self.abstain, self.verbose)
         self.history_, self.priors_ = history_table(rows), np.bincount(codes, w, len(self.classes_))
@@ -262,6 +262,31 @@ def informative_items(T:np.ndarray,  # boolean (n, items)
     "Transactions without items that are always there."
     return T & ~T.all(0)
 
+# %% ../../nbs/compositional/04_boosting.ipynb #cc1033dc
+def spread_values(X:np.ndarray,   # (n, d) values, nominal ones as codes
+                  values:list,    # of each column: None for a numeric one, or the codes it may hold
+                 )->np.ndarray:   # (n, P): one column a numeric feature or a value
+    "Nominal columns as zeros and ones, a column a value."
+    if all(v is None for v in values): return X
+    return np.column_stack([x[:, None] if v is None else np.where(np.isnan(x[:, None]), np.nan, x[:, None] == v) for x, v in zip(X.T, values)])
+
+def learn_items(est, X:np.ndarray)->np.ndarray:
+    "Values of the nominal columns and thresholds of all others become attributes; the spread table is returned."
+    est.values_ = [np.unique(v[~np.isnan(v)]) if k == "nominal" else None for v, k in zip(X.T, est.kinds_)]
+    X = spread_values(X, est.values_)
+    word = np.concatenate([[False] if v is None else np.ones(len(v), bool) for v in est.values_])
+    est.thresholds_ = np.where(word, .5, item_thresholds(X, est.threshold_scale))
+    return X
+
+def rule_item_names(est)->np.ndarray:
+    "Readable names of the items of a fitted classifier."
+    features = getattr(est, "feature_names_in_", [f"x{i}" for i in range(est.n_features_in_)])
+    word = lambda j, v: f"{v:g}" if est.categories_[j] is None else est.categories_[j][int(v)]
+    spread = [(f, None if v is None else word(j, u)) for j, (f, v) in enumerate(zip(features, est.values_)) for u in ([0] if v is None else v)]
+    plain = item_names([f for f, _ in spread], est.thresholds_, est.items)
+    said = [None if v is None else f"{f} {sign} {v}" for sign in "=≠" for f, v in spread][:len(plain)]
+    return np.array([p if s is None else s for p, s in zip(plain, said)], dtype=str)
+
 # %% ../../nbs/compositional/04_boosting.ipynb #bfa554f5
 def _check_options(est, X):
     if np.isinf(X).any(): raise ValueError("Input X contains infinity")
@@ -302,7 +327,7 @@ def _keep_rules(est, rules, T, codes):
 
 def _fires(est, X):
     check_is_fitted(est)
-    X = validate_data(est, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
+    X = spread_values(tabular_input(est, X), est.values_)
     bits, n, _ = item_bits(item_matrix(X, est.thresholds_, est.items))
     return covers(bits, n, est.rule_pointers_, est.rule_items_)
 
@@ -319,8 +344,7 @@ def rule_terms(est, # fitted `CompositionalBoostClassifier`
     import pyarrow as pa
     from boostlit.compositional.rules import rule_measures
     check_is_fitted(est)
-    features = getattr(est, "feature_names_in_", [f"x{i}" for i in range(est.n_features_in_)])
-    names = item_names(features, est.thresholds_, est.items)
+    names = rule_item_names(est)
     texts = [" and ".join(names[est.rule_items_[a:b]]) for a, b in zip(est.rule_pointers_[:-1], est.rule_pointers_[1:])]
     labels = est.classes_[est.rule_labels_]
     share = est.class_count_[est.rule_labels_]/est.n_samples_                # of samples, as support is, whatever they weigh
