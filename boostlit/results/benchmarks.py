@@ -13,7 +13,7 @@ __all__ = ['MEMORY', 'FIRST', 'EQUAL_ROUNDS', 'MODES', 'WORKS', 'FIELDS', 'GROWT
 
 # %% ../../nbs/results/02_benchmarks.ipynb #a34a0c48
 import os, subprocess, sys, time
-from functools import cache
+from functools import cache, partial
 from importlib import resources
 import numpy as np
 
@@ -22,7 +22,8 @@ class Work:
     "One row of the benchmark: contenders that do the same thing, ours first."
     def __init__(self, name, contenders, quality=None, target=None, note="", repeats=5, cold=(), touched=None, wall=False):
         self.name, self.contenders, self.quality, self.target, self.note = name, contenders, quality, target, note
-        self.repeats, self.cold, self.touched, self.wall = repeats, cold, touched, wall      # touched: bytes that must be read or written, or a function of our result
+        # touched: bytes that must be read or written, or a function of our result
+        self.repeats, self.cold, self.touched, self.wall = repeats, cold, touched, wall
 
 def take_turns(contenders:dict,        # name -> function without arguments
                repeats:int=5,          # turns each takes after its warm-up
@@ -36,12 +37,13 @@ def take_turns(contenders:dict,        # name -> function without arguments
     for name, run in contenders.items():
         start = clock()
         try: result = run()
-        except ImportError as e: show(f"{name} skipped: {e}"); continue     # a peer that is not installed
+        except ImportError as e: show(f"{name} skipped: {e}"); continue  # a peer that is not installed
         out[name] = (clock() - start, [clock() - start] if name in cold else [], result)
     for turn in range(repeats):
         for name in [n for n in out if len(out[n][1]) <= turn]:
             start, calls = clock(), 0
-            while calls == 0 or clock() - start < least: result = contenders[name](); calls += 1        # short work is called more than once a turn
+            # short work is called more than once a turn
+            while calls == 0 or clock() - start < least: result = contenders[name](); calls += 1
             out[name][1].append((clock() - start)/calls)
             out[name] = (*out[name][:2], result); show(f"{name}: {out[name][1][-1]:.3g} s")
     return out
@@ -76,13 +78,17 @@ def compile_seconds(work:str)->float:
     "Processor seconds that a first call with an empty kernel cache takes longer than a second call; NaN if it fails."
     import tempfile
     with tempfile.TemporaryDirectory() as folder:
-        run = subprocess.run([sys.executable, "-c", FIRST, work], capture_output=True, text=True, env={**os.environ, "NUMBA_CACHE_DIR": folder})
+        run = subprocess.run([sys.executable, "-c", FIRST, work], capture_output=True, text=True,
+                             env={**os.environ, "NUMBA_CACHE_DIR": folder})
     return float(run.stdout.split()[-1]) if run.returncode == 0 and run.stdout.strip() else float("nan")
 
 def memory_bandwidth(megabytes:int=256, repeats:int=5)->float:
     "Bytes a second that one thread reads from memory: the best of some sums over an array larger than the caches."
     a, best = np.ones(megabytes*2**17), np.inf
-    for _ in range(repeats): start = time.process_time(); a.sum(); best = min(best, time.process_time() - start)
+    for _ in range(repeats):
+        start = time.process_time()
+        a.sum()
+        best = min(best, time.process_time() - start)
     return a.nbytes/best
 
 # %% ../../nbs/results/02_benchmarks.ipynb #fdc2a027
@@ -104,11 +110,15 @@ def stump_contenders(X, y, rounds, X_peers=None, sklearn=True, jobs=1):
     def histogram():
         from sklearn.ensemble import HistGradientBoostingClassifier
         from threadpoolctl import threadpool_limits
-        with threadpool_limits(jobs): return HistGradientBoostingClassifier(max_leaf_nodes=2, max_iter=rounds, early_stopping=False).fit(P, y)
+        with threadpool_limits(jobs):
+            return HistGradientBoostingClassifier(max_leaf_nodes=2, max_iter=rounds,
+                                                  early_stopping=False).fit(P, y)
     def scikit():
         from sklearn.ensemble import AdaBoostClassifier as Peer
         return Peer(n_estimators=rounds).fit(P, y)
-    return {"boostlit": lambda: AdaBoostClassifier(n_estimators=rounds, n_jobs=jobs).fit(X, y), "LightGBM": lightgbm, "XGBoost": xgboost, "HistGradientBoosting": histogram} | ({"scikit-learn AdaBoost": scikit} if sklearn else {})
+    return {"boostlit": lambda: AdaBoostClassifier(n_estimators=rounds, n_jobs=jobs).fit(X, y),
+            "LightGBM": lightgbm, "XGBoost": xgboost,
+            "HistGradientBoosting": histogram} | ({"scikit-learn AdaBoost": scikit} if sklearn else {})
 
 # %% ../../nbs/results/02_benchmarks.ipynb #2419d751
 EQUAL_ROUNDS = 140          # rounds after which ours has the training error of scikit-learn's 200
@@ -123,7 +133,10 @@ def training_error(model, X, y): return float(1 - model.score(X, y))
 def adaboost_numeric(small=False):
     "AdaBoost, 50,000 x 50, 200 rounds."
     X, y = numeric_problem(2000 if small else 50_000)
-    work = Work("AdaBoost 50k x 50", stump_contenders(X, y, 5 if small else 200), lambda m: training_error(m, X, y), "100x scikit-learn, ahead of the others", "quality: training error", cold=("scikit-learn AdaBoost",), touched=200*len(y)*(50 + 17))
+    work = Work("AdaBoost 50k x 50", stump_contenders(X, y, 5 if small else 200),
+                lambda m: training_error(m, X, y), "100x scikit-learn, ahead of the others",
+                "quality: training error", cold=("scikit-learn AdaBoost",),
+                touched=200*len(y)*(50 + 17))
     from boostlit import AdaBoostClassifier
     work.contenders["boostlit, scikit-learn's error"] = lambda: AdaBoostClassifier(n_estimators=5 if small else EQUAL_ROUNDS).fit(X, y)
     return work
@@ -139,39 +152,59 @@ def adaboost_criteria(small=False):
             return Peer(DecisionTreeClassifier(max_depth=1, criterion=criterion), n_estimators=T).fit(X, y)
         return run
     ours = lambda criterion, bins: lambda: AdaBoostClassifier(n_estimators=T, criterion=criterion, max_bins=bins).fit(X, y)
-    return Work("AdaBoost criteria 10k x 50", {"boostlit": ours("entropy", None), "boostlit, 256 bins": ours("entropy", 256), "boostlit, error": ours("error", None), "scikit-learn, entropy": peer("entropy"), "scikit-learn, Gini": peer("gini")},
-                lambda m: training_error(m, X, y), "same error as scikit-learn's within 0.2 points", "quality: training error", cold=("scikit-learn, entropy", "scikit-learn, Gini"), touched=T*len(y)*(2*50 + 16))
+    return Work("AdaBoost criteria 10k x 50",
+                {"boostlit": ours("entropy", None), "boostlit, 256 bins": ours("entropy", 256),
+                 "boostlit, error": ours("error", None), "scikit-learn, entropy": peer("entropy"),
+                 "scikit-learn, Gini": peer("gini")},
+                lambda m: training_error(m, X, y), "same error as scikit-learn's within 0.2 points",
+                "quality: training error", cold=("scikit-learn, entropy", "scikit-learn, Gini"),
+                touched=T*len(y)*(2*50 + 16))
 
 # %% ../../nbs/results/02_benchmarks.ipynb #97199251
 def native_contenders(X, y, nominal, rounds):
     "The boosters with nominal columns declared, scikit-learn's AdaBoost on plain codes."
     def lightgbm():
         from lightgbm import LGBMClassifier
-        return LGBMClassifier(num_leaves=2, n_estimators=rounds, n_jobs=1, verbose=-1).fit(X, y, categorical_feature=np.flatnonzero(nominal).tolist())
+        return LGBMClassifier(num_leaves=2, n_estimators=rounds, n_jobs=1, verbose=-1).fit(X, y,
+                categorical_feature=np.flatnonzero(nominal).tolist())
     def xgboost():
         from xgboost import XGBClassifier
         kinds = ["c" if k else "float" for k in nominal]
-        return XGBClassifier(max_depth=1, n_estimators=rounds, tree_method="hist", n_jobs=1, enable_categorical=True, feature_types=kinds).fit(X, y)
+        return XGBClassifier(max_depth=1, n_estimators=rounds, tree_method="hist", n_jobs=1,
+                             enable_categorical=True, feature_types=kinds).fit(X, y)
     def histogram():
         from sklearn.ensemble import HistGradientBoostingClassifier
         from threadpoolctl import threadpool_limits
-        with threadpool_limits(1): return HistGradientBoostingClassifier(max_leaf_nodes=2, max_iter=rounds, early_stopping=False, categorical_features=nominal).fit(X, y)
+        with threadpool_limits(1):
+            return HistGradientBoostingClassifier(max_leaf_nodes=2, max_iter=rounds,
+                                                  early_stopping=False, categorical_features=nominal).fit(X, y)
     def scikit():
         from sklearn.ensemble import AdaBoostClassifier as Peer
         return Peer(n_estimators=rounds).fit(np.nan_to_num(X, nan=-1), y)
-    return {"LightGBM, native": lightgbm, "XGBoost, native": xgboost, "HistGradientBoosting, native": histogram, "scikit-learn AdaBoost, codes": scikit}
+    return {"LightGBM, native": lightgbm, "XGBoost, native": xgboost,
+            "HistGradientBoosting, native": histogram, "scikit-learn AdaBoost, codes": scikit}
 
 def adaboost_adult(small=False):
     "AdaBoost on adult with its nominal columns."
     from sklearn.preprocessing import OneHotEncoder
     from boostlit import AdaBoostClassifier, load_dataset
-    data = load_dataset("adult"); X, y = data.X, (data.y == data.class_names[1]).astype(int); T = 5 if small else 200
+    data = load_dataset("adult")
+    X, y = data.X, (data.y == data.class_names[1]).astype(int)
+    T = 5 if small else 200
     if small: X, y = X[:2000], y[:2000]
-    nominal = np.array([k == "nominal" for k in data.kinds]); hot = np.c_[X[:, ~nominal], OneHotEncoder(sparse_output=False, dtype=np.float64).fit_transform(X[:, nominal])]
+    nominal = np.array([k == "nominal" for k in data.kinds])
+    hot = np.c_[X[:, ~nominal], OneHotEncoder(sparse_output=False,
+                                              dtype=np.float64).fit_transform(X[:, nominal])]
     peers = {f"{k}, one-hot": f for k, f in stump_contenders(hot, y, T, sklearn=False).items() if not k.startswith("boostlit")}
-    def quality(m): return training_error(m, hot if m.n_features_in_ == hot.shape[1] else np.nan_to_num(X, nan=-1) if "weight_boosting" in type(m).__module__ else X, y)
-    return Work("AdaBoost adult", {"boostlit": lambda: AdaBoostClassifier(n_estimators=T, nominal_features=nominal).fit(X, y), **native_contenders(X, y, nominal, T), **peers}, quality,
-                "40x scikit-learn, ahead of the others", "48,842 rows; quality: training error", cold=("scikit-learn AdaBoost, codes",), touched=200*len(y)*(joint_columns(X, nominal) + 17))
+    def quality(m):
+        return training_error(m, hot if m.n_features_in_ == hot.shape[1] else np.nan_to_num(X,
+                nan=-1) if "weight_boosting" in type(m).__module__ else X, y)
+    return Work("AdaBoost adult",
+                {"boostlit": lambda: AdaBoostClassifier(n_estimators=T, nominal_features=nominal).fit(X,
+                y), **native_contenders(X, y, nominal, T), **peers}, quality,
+                "40x scikit-learn, ahead of the others", "48,842 rows; quality: training error",
+                cold=("scikit-learn AdaBoost, codes",),
+                touched=200*len(y)*(joint_columns(X, nominal) + 17))
 
 # %% ../../nbs/results/02_benchmarks.ipynb #7a597240
 def _covtype(small):
@@ -182,24 +215,31 @@ def _covtype(small):
 def adaboost_covtype(small=False):
     "AdaBoost on covtype, class 2 against the rest; scikit-learn's AdaBoost takes twenty minutes here and is left out."
     X, y = _covtype(small)
-    return Work("AdaBoost covtype", stump_contenders(X, y, 5 if small else 200, sklearn=False), lambda m: training_error(m, X, y), "ahead of all; memory below twice the binned data", "581,012 x 54; quality: training error", touched=200*len(y)*(joint_columns(X) + 17))
+    return Work("AdaBoost covtype", stump_contenders(X, y, 5 if small else 200, sklearn=False),
+                lambda m: training_error(m, X, y), "ahead of all; memory below twice the binned data",
+                "581,012 x 54; quality: training error", touched=200*len(y)*(joint_columns(X) + 17))
 
 def two_threads(problem, name):
     "The same race with two threads each, by the clock on the wall."
     def make(small=False):
         X, y = problem(small)
-        return Work(name, stump_contenders(X, y, 5 if small else 200, sklearn=False, jobs=2), lambda m: training_error(m, X, y), "ahead of all", "two threads each, wall time; quality: training error", wall=True)
+        return Work(name, stump_contenders(X, y, 5 if small else 200, sklearn=False, jobs=2),
+                    lambda m: training_error(m, X, y), "ahead of all",
+                    "two threads each, wall time; quality: training error", wall=True)
     return make
 
 # %% ../../nbs/results/02_benchmarks.ipynb #8a574a03
 def quadratic(name, small=False):
     "Quadratic boosting with five restarts against our own AdaBoost, 100 base classifiers each."
     from boostlit import AdaBoostClassifier, QuadraticBoostClassifier, load_dataset
-    data = load_dataset(name); X, y = (data.X[::len(data.y)//400], data.y[::len(data.y)//400]) if small else (data.X, data.y)
+    data = load_dataset(name)
+    X, y = (data.X[::len(data.y)//400], data.y[::len(data.y)//400]) if small else (data.X, data.y)
     nominal, T = np.array([k == "nominal" for k in data.kinds]), 10 if small else 100
-    return Work(f"quadratic {name}", {"boostlit AdaBoost": lambda: AdaBoostClassifier(n_estimators=T, nominal_features=nominal).fit(X, y),
-                                      "boostlit quadratic": lambda: QuadraticBoostClassifier(n_estimators=T, n_restarts=5, nominal_features=nominal, random_state=0).fit(X, y)},
-                lambda m: training_error(m, X, y), "at most 6x AdaBoost", "quality: training error", touched=T*len(y)*(X.shape[1] + 16))
+    sums = AdaBoostClassifier(n_estimators=T, nominal_features=nominal)
+    products = QuadraticBoostClassifier(n_estimators=T, n_restarts=5, nominal_features=nominal, random_state=0)
+    return Work(f"quadratic {name}", {"boostlit AdaBoost": lambda: sums.fit(X, y), "boostlit quadratic": lambda: products.fit(X, y)},
+                lambda m: training_error(m, X, y), "at most 6x AdaBoost", "quality: training error",
+                touched=T*len(y)*(X.shape[1] + 16))
 
 # %% ../../nbs/results/02_benchmarks.ipynb #7cc3f52e
 def transactions(name):
@@ -228,7 +268,9 @@ def mlxtend_frequent(B, support):
     return run
 
 # %% ../../nbs/results/02_benchmarks.ipynb #e8953174
-MODES = [f"{name} {algo}" for name, algos in dict(eclat="beidorts", fpgrowth="cdst", sam="sbt", relim="s", apriori="b", ista="p", carpenter="tl").items() for algo in algos]
+MODES = [f"{name} {algo}" for name, algos in dict(eclat="beidorts", fpgrowth="cdst", sam="sbt",
+                                                  relim="s", apriori="b", ista="p",
+                                                  carpenter="tl").items() for algo in algos]
 
 def seconds_aside(run, limit):
     "Processor seconds of a call in a process of its own; infinity if it fails, crashes or takes longer than the limit."
@@ -256,15 +298,19 @@ def closed(name, support, mlxtend=False, repeats=5, small=False, modes=None):
     if modes is None: modes = MODES[:2] if small else fastest_modes(B, support)
     peers = {f"pyfim {m}": pyfim_closed(B, support, m) for m in modes}
     if mlxtend: peers["mlxtend fpgrowth, all frequent"] = mlxtend_frequent(B, support)
-    return Work(f"closed {name} {support}", {"boostlit": lambda: closed_itemsets(B, support), **peers}, len, "5x the best peer", "quality: number of sets", repeats, cold=("mlxtend fpgrowth, all frequent",), touched=lambda t: t.nbytes + B.size/8)
+    return Work(f"closed {name} {support}", {"boostlit": lambda: closed_itemsets(B, support), **peers},
+                len, "5x the best peer", "quality: number of sets", repeats,
+                cold=("mlxtend fpgrowth, all frequent",), touched=lambda t: t.nbytes + B.size/8)
 
 # %% ../../nbs/results/02_benchmarks.ipynb #75f9a047
 def rule_counts(name, support, lift, small=False):
     "Rules of at least some lift with class counts and confidence."
     from boostlit import load_dataset, mine_rules
     B, labels = transactions(name), np.unique(load_dataset(name).y, return_inverse=True)[1]
-    support = max(support, len(B)//2) if small else support; onehot, sets = np.eye(labels.max() + 1)[labels], pyfim_closed(B, support, "eclat b")
-    def finish(counts, support): return int((counts >= lift*onehot.mean(0)*support[:, None] - 1e-9).sum())
+    support = max(support, len(B)//2) if small else support
+    onehot, sets = np.eye(labels.max() + 1)[labels], pyfim_closed(B, support, "eclat b")
+    def finish(counts, support):
+        return int((counts >= lift*onehot.mean(0)*support[:, None] - 1e-9).sum())
     def one_by_one():
         columns, counts = np.ascontiguousarray(B.T), []
         found = sets()
@@ -280,11 +326,16 @@ def rule_counts(name, support, lift, small=False):
                 covered = (member @ dense == member.sum(1)[:, None]).astype(np.float32)
                 total += finish(covered @ onehot, np.array([s for _, s in part]))
         return total
-    return Work(f"rules {name} {support}", {"boostlit": lambda: mine_rules(B, labels, support, lift), "pyfim + NumPy, product": product, "pyfim + NumPy, one by one": one_by_one},
-                lambda r: len(r) if hasattr(r, "schema") else r, "20x", f"lift at least {lift}; quality: number of rules", cold=("pyfim + NumPy, one by one",), touched=lambda t: t.nbytes + B.size/8)
+    return Work(f"rules {name} {support}", {"boostlit": lambda: mine_rules(B, labels, support, lift),
+                                            "pyfim + NumPy, product": product,
+                                            "pyfim + NumPy, one by one": one_by_one},
+                lambda r: len(r) if hasattr(r, "schema") else r, "20x",
+                f"lift at least {lift}; quality: number of rules", cold=("pyfim + NumPy, one by one",),
+                touched=lambda t: t.nbytes + B.size/8)
 
 # %% ../../nbs/results/02_benchmarks.ipynb #41a1060d
-def _new_name(check): return lambda *a, force_all_finite=True, **k: check(*a, ensure_all_finite=force_all_finite, **k)
+def _new_name(check):
+    return lambda *a, force_all_finite=True, **k: check(*a, ensure_all_finite=force_all_finite, **k)
 
 def metric_contender(kind, X, z):
     "metric-learn on pairs: returns a function of pairs. Its release calls a parameter of scikit-learn by the old name; we hand it on."
@@ -293,7 +344,9 @@ def metric_contender(kind, X, z):
         from sklearn.utils import check_array, check_X_y
         metric_learn._util.check_array, metric_learn._util.check_X_y = _new_name(check_array), _new_name(check_X_y)
         if kind == "ITML": model = metric_learn.ITML(random_state=0).fit(X, z)
-        else: same = X[z > 0]; model = metric_learn.RCA().fit(same.reshape(-1, X.shape[2]), np.repeat(np.arange(len(same)), 2))
+        else:
+            same = X[z > 0]
+            model = metric_learn.RCA().fit(same.reshape(-1, X.shape[2]), np.repeat(np.arange(len(same)), 2))
         return model.pair_score
     return run
 
@@ -302,18 +355,27 @@ def pairwise(small=False):
     from boostlit.pairwise.beyond import symmetric_features
     from boostlit.pairwise.estimator import PairwiseBoostClassifier, best_cut
     from boostlit.pairwise.experiments import paper_draw
-    X, z, t = paper_draw("letter", 0); Xt, zt = (X[t][:300], z[t][:300]) if small else (X[t], z[t]); T = 10 if small else 400
-    def ours(projection, rounds): return lambda: PairwiseBoostClassifier(projection, n_estimators=rounds).fit(Xt, zt).pair_score
+    X, z, t = paper_draw("letter", 0)
+    Xt, zt = (X[t][:300], z[t][:300]) if small else (X[t], z[t])
+    T = 10 if small else 400
+    def ours(projection, rounds):
+        return lambda: PairwiseBoostClassifier(projection, n_estimators=rounds).fit(Xt, zt).pair_score
     def lightgbm(**settings):
         def run():
             from lightgbm import LGBMClassifier
             model = LGBMClassifier(n_jobs=1, verbose=-1, random_state=0, **settings).fit(symmetric_features(Xt), zt)
             return lambda P: model.predict(symmetric_features(P), raw_score=True)
         return run
-    def error(score): cut = best_cut(score(Xt), zt > 0); return float(np.mean((score(X[~t]) > cut) != (z[~t] > 0)))
-    return Work("pairs letter", {"boostlit": ours("swlda", T), "boostlit, lifted": ours("lifted", min(T, 200)), "LightGBM": lightgbm(), "LightGBM, 400 stumps": lightgbm(n_estimators=T, num_leaves=2),
-                                 "metric-learn ITML": metric_contender("ITML", Xt, zt), "metric-learn RCA": metric_contender("RCA", Xt, zt)},
-                error, "lifted: accuracy ahead; time within 3x LightGBM's", "quality: test error", cold=("metric-learn ITML",), touched=T*len(zt)*(2*X.shape[2]*8 + 16))
+    def error(score):
+        cut = best_cut(score(Xt), zt > 0)
+        return float(np.mean((score(X[~t]) > cut) != (z[~t] > 0)))
+    return Work("pairs letter", {"boostlit": ours("swlda", T),
+                                 "boostlit, lifted": ours("lifted", min(T, 200)),
+                                 "LightGBM": lightgbm(), "LightGBM, 400 stumps": lightgbm(n_estimators=T, num_leaves=2),
+                                 "metric-learn ITML": metric_contender("ITML", Xt, zt),
+                                 "metric-learn RCA": metric_contender("RCA", Xt, zt)},
+                error, "lifted: accuracy ahead; time within 3x LightGBM's", "quality: test error",
+                cold=("metric-learn ITML",), touched=T*len(zt)*(2*X.shape[2]*8 + 16))
 
 # %% ../../nbs/results/02_benchmarks.ipynb #fc054357
 def subgraph_fit(small=False):
@@ -322,74 +384,131 @@ def subgraph_fit(small=False):
     from boostlit import load_dataset
     from boostlit.lpboost.column_generation import column_generation
     from boostlit.lpboost.subgraphs import PatternTree, SubgraphOracle, as_graphs, to_graph_set
-    table = load_dataset("mutag").table; y, edges = np.array(table["target"].to_pylist(), float), 2 if small else 6
-    pairs = list(as_graphs(table)); text = "".join(f"t # {k}\n" + "".join(f"v {i} {l}\n" for i, l in enumerate(v)) + "".join(f"e {a} {b} {l}\n" for a, b, l in e) for k, (v, e) in enumerate(pairs))
+    table = load_dataset("mutag").table
+    y, edges = np.array(table["target"].to_pylist(), float), 2 if small else 6
+    pairs = list(as_graphs(table))
+    text = "".join(f"t # {k}\n" + "".join(f"v {i} {l}\n" for i, l in enumerate(v))
+                   + "".join(f"e {a} {b} {l}\n" for a, b, l in e) for k, (v, e) in enumerate(pairs))
     def peer():
         from fast_gspan import FastgSpan
-        with tempfile.NamedTemporaryFile("w", suffix=".gsp") as f: f.write(text + "t # -1\n"); f.flush(); return FastgSpan(min_support=1, max_num_vertices=edges + 1, num_threads=1).run_from_file(f.name)
+        with tempfile.NamedTemporaryFile("w", suffix=".gsp") as f:
+            f.write(text + "t # -1\n")
+            f.flush()
+            return FastgSpan(min_support=1, max_num_vertices=edges + 1,
+                             num_threads=1).run_from_file(f.name)
     def enumerate_all(): tree = PatternTree(to_graph_set(pairs), edges); tree.expand_all(); return tree
-    def fit(): oracle = SubgraphOracle(to_graph_set(pairs), edges); column_generation(oracle, y, .2); return oracle.tree
+    def fit():
+        oracle = SubgraphOracle(to_graph_set(pairs), edges)
+        column_generation(oracle, y, .2)
+        return oracle.tree
     return Work("subgraphs MUTAG", {"boostlit": fit, "boostlit, enumeration alone": enumerate_all, "fast-gspan, enumeration": peer},
-                lambda r: int(r.size) if hasattr(r, "cover") else None, "within 3x of the enumeration", "quality: patterns grown; fast-gspan: up to seven atoms, which is a little more than six bonds", touched=lambda tree: 4*int(tree.ptr[tree.size]))
+                lambda r: int(r.size) if hasattr(r, "cover") else None, "within 3x of the enumeration",
+                "quality: patterns grown; fast-gspan: up to seven atoms, which is a little more than "
+                "six bonds", touched=lambda tree: 4*int(tree.ptr[tree.size]))
 
 # %% ../../nbs/results/02_benchmarks.ipynb #6482e411
 def sparse_solver(share=.05, small=False):
-    "L1-penalised exponential loss, N = 1,500, D = 1,000, penalty a share of c_max, to 1e-8 relative: ours, L-BFGS-B on split variables, FISTA."
+    "L1-penalised exponential loss, 1,500 rows, 1,000 columns, penalty a share of c_max, to 1e-8 relative."
     from boostlit.bilinear.feature_sign import c_max, feature_sign, fista, lbfgs_split
     rng = np.random.default_rng(0); n, d = (100, 60) if small else (1500, 1000)
-    Z = np.abs(rng.normal(size=(n, d)))*(rng.random((n, d)) < .2); y = np.where(Z[:, :20] @ rng.normal(size=20) + .5*rng.normal(size=n) > 0, 1., -1.); w = np.full(n, 1/n)
-    c = share*c_max(Z, y, w); best = cache(lambda: feature_sign(Z, y, c, w).objective); goal = lambda: best()*(1 + 1e-8)          # solved when it is asked for, not before the warm-up
+    Z = np.abs(rng.normal(size=(n, d)))*(rng.random((n, d)) < .2)
+    y = np.where(Z[:, :20] @ rng.normal(size=20) + .5*rng.normal(size=n) > 0, 1., -1.)
+    w = np.full(n, 1/n)
+    c = share*c_max(Z, y, w)
+    best = cache(lambda: feature_sign(Z, y, c, w).objective)
+    goal = lambda: best()*(1 + 1e-8)  # solved when it is asked for, not before the warm-up
     def skglm():
         from skglm import SparseLogisticRegression
         return SparseLogisticRegression(alpha=share*np.abs(Z.T @ y).max()/(2*n), tol=1e-8, fit_intercept=False).fit(Z, y)
-    def digits(r): return None if hasattr(r, "predict") else float(-np.log10(max((r.objective if hasattr(r, "objective") else r[1])/best() - 1, 1e-16)))
-    return Work(f"L1 exponential loss, {share:g}", {"boostlit": lambda: feature_sign(Z, y, c, w, tol=1e-4), "boostlit, to a violation of 1e-9": lambda: feature_sign(Z, y, c, w), "L-BFGS-B, split": lambda: lbfgs_split(Z, y, c, w, "exponential", goal()),
-                                                    "FISTA": lambda: fista(Z, y, c, w, "exponential", goal()), "skglm, logistic loss (for scale)": skglm},
-                digits, "fastest", f"penalty {share:g} of the largest; quality: digits of the objective that are right, at least 8", touched=Z.nbytes)
+    def digits(r):
+        if hasattr(r, "predict"): return None
+        objective = r.objective if hasattr(r, "objective") else r[1]
+        return float(-np.log10(max(objective/best() - 1, 1e-16)))
+    contenders = {"boostlit": lambda: feature_sign(Z, y, c, w, tol=1e-4),
+                  "boostlit, to a violation of 1e-9": lambda: feature_sign(Z, y, c, w),
+                  "L-BFGS-B, split": lambda: lbfgs_split(Z, y, c, w, "exponential", goal()),
+                  "FISTA": lambda: fista(Z, y, c, w, "exponential", goal()),
+                  "skglm, logistic loss (for scale)": skglm}
+    note = f"penalty {share:g} of the largest; quality: digits of the objective that are right, at least 8"
+    return Work(f"L1 exponential loss, {share:g}", contenders, digits, "fastest", note, touched=Z.nbytes)
 
+# %% ../../nbs/results/02_benchmarks.ipynb #10f618de
 def lp_masters(small=False):
     "LPBoost on kr-vs-kp, patterns to size 3: warm master against linprog re-solved each round, search included."
     from boostlit import load_dataset
     from boostlit.core.itemset_search import ItemsetOracle
     from boostlit.lpboost.column_generation import HighsMaster, LinprogMaster, column_generation
-    data = load_dataset("kr-vs-kp"); B, y = transactions("kr-vs-kp"), np.where(data.y == data.class_names[1], 1., -1.)
+    data = load_dataset("kr-vs-kp")
+    B, y = transactions("kr-vs-kp"), np.where(data.y == data.class_names[1], 1., -1.)
     if small: B, y = B[::16], y[::16]
-    run = lambda master, k=2: lambda: column_generation(ItemsetOracle(B, max_length=2 if small else 3), y, nu=.1, gap=1e-6, columns_per_round=k, master=master)
-    return Work("LPBoost kr-vs-kp", {"boostlit": run(HighsMaster), "boostlit, 10 columns a round": run(HighsMaster, 10), "linprog, 2 columns a round": run(LinprogMaster)}, lambda r: r.primal, "6x the re-solve", "two columns a round; quality: objective", cold=("linprog, 2 columns a round",), touched=lambda r: len(r.history)*(B.size/8 + 8*len(y)))
+    def run(master, columns=2):
+        oracle = lambda: ItemsetOracle(B, max_length=2 if small else 3)
+        return lambda: column_generation(oracle(), y, nu=.1, gap=1e-6, columns_per_round=columns, master=master)
+    contenders = {"boostlit": run(HighsMaster), "boostlit, 10 columns a round": run(HighsMaster, 10),
+                  "linprog, 2 columns a round": run(LinprogMaster)}
+    return Work("LPBoost kr-vs-kp", contenders, lambda r: r.primal, "6x the re-solve", "two columns a round; quality: objective",
+                cold=("linprog, 2 columns a round",), touched=lambda r: len(r.history)*(B.size/8 + 8*len(y)))
 
+# %% ../../nbs/results/02_benchmarks.ipynb #a230dc23
 def full_program(small=False):
-    "The full linear program over all enumerated patterns, where they can be written down: kr-vs-kp, every eighth row, patterns to size 2."
+    "The full linear program, where all patterns can be written down: kr-vs-kp, every eighth row, patterns to size 2."
     from boostlit import load_dataset
     from boostlit.core.itemset_search import ItemsetOracle
     from boostlit.lpboost.column_generation import column_generation
     from boostlit.lpboost.linear_program import two_class_lp
-    data = load_dataset("kr-vs-kp"); B, y = transactions("kr-vs-kp")[::32 if small else 8], np.where(data.y == data.class_names[1], 1., -1.)[::32 if small else 8]
+    data, step = load_dataset("kr-vs-kp"), 32 if small else 8
+    B, y = transactions("kr-vs-kp")[::step], np.where(data.y == data.class_names[1], 1., -1.)[::step]
     def full():
         i, j = np.triu_indices(B.shape[1]); H = np.unique(2.*(B[:, i] & B[:, j]) - 1, axis=1)
         return two_class_lp(np.c_[H, -H], y, .1)
-    return Work("LPBoost against the full program", {"boostlit": lambda: column_generation(ItemsetOracle(B, max_length=2), y, nu=.1, gap=1e-6), "all patterns written out": full},
-                lambda r: float(r.primal if hasattr(r, "primal") else r.objective), "faster", "400 rows, patterns to size 2; quality: objective", cold=("all patterns written out",), touched=lambda r: len(r.history)*(B.size/8 + 8*len(y)))
+    def ours(): return column_generation(ItemsetOracle(B, max_length=2), y, nu=.1, gap=1e-6)
+    return Work("LPBoost against the full program", {"boostlit": ours, "all patterns written out": full},
+                lambda r: float(r.primal if hasattr(r, "primal") else r.objective), "faster",
+                "400 rows, patterns to size 2; quality: objective", cold=("all patterns written out",),
+                touched=lambda r: len(r.history)*(B.size/8 + 8*len(y)))
 
 # %% ../../nbs/results/02_benchmarks.ipynb #9c4d0913
 def start_up(small=False):
     "Import, and a first fit in a new process with a warm kernel cache, with and without the imports it needs; wall time."
-    def fresh(code): return lambda: subprocess.run([sys.executable, "-c", code], check=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
+    def run(code):
+        return subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True,
+                              env={**os.environ, "OMP_NUM_THREADS": "1"}).stdout
+    def fresh(code): return lambda: run(code)
     load = "import time, numpy as np; from boostlit import AdaBoostClassifier; X = np.arange(40.).reshape(20, 2); "
-    timed, alone = load + "start = time.perf_counter(); AdaBoostClassifier(n_estimators=5).fit(X, X[:, 0] > 15); print(time.perf_counter() - start)", []
-    def first_fit(): alone.append(float(subprocess.run([sys.executable, "-c", timed], check=True, capture_output=True, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"}).stdout)); return alone
-    contenders = {"import boostlit": fresh("import boostlit"), "import boostlit and its AdaBoost": fresh("from boostlit import AdaBoostClassifier"), "first fit, imports included": first_fit,
-                  "import sklearn.base and numba": fresh("import sklearn.base, numba"), "import sklearn.ensemble": fresh("import sklearn.ensemble"), "python alone": fresh("pass")}
-    return Work("start-up", contenders, lambda r: float(np.median(r)) if r is alone else None, "import <= 1.5x scikit-learn's; first fit under a second", "quality: seconds of the fit alone, in that new process", repeats=7, wall=True)
+    fit = "start = time.perf_counter(); AdaBoostClassifier(n_estimators=5).fit(X, X[:, 0] > 15); print(time.perf_counter() - start)"
+    alone = []
+    def first_fit():
+        alone.append(float(run(load + fit)))
+        return alone
+    contenders = {"import boostlit": fresh("import boostlit"),
+                  "import boostlit and its AdaBoost": fresh("from boostlit import AdaBoostClassifier"),
+                  "first fit, imports included": first_fit,
+                  "import sklearn.base and numba": fresh("import sklearn.base, numba"),
+                  "import sklearn.ensemble": fresh("import sklearn.ensemble"),
+                  "python alone": fresh("pass")}
+    return Work("start-up", contenders, lambda r: float(np.median(r)) if r is alone else None,
+                "import <= 1.5x scikit-learn's; first fit under a second",
+                "quality: seconds of the fit alone, in that new process", repeats=7, wall=True)
 
 # %% ../../nbs/results/02_benchmarks.ipynb #4c9d713b
-WORKS = {"adaboost_numeric": adaboost_numeric, "adaboost_criteria": adaboost_criteria, "adaboost_adult": adaboost_adult, "adaboost_covtype": adaboost_covtype}
-for _name in ("adult", "kr-vs-kp"): WORKS[f"quadratic_{_name}"] = lambda small=False, name=_name: quadratic(name, small)
-for _name, _support in (("mfeat", 200), ("breast_cancer", 212), ("breast_cancer", 120), ("breast_cancer", 80), ("agaricus-lepiota", 2000), ("agaricus-lepiota", 800), ("agaricus-lepiota", 200), ("kr-vs-kp", 2400), ("kr-vs-kp", 2000), ("kr-vs-kp", 1600)):
-    WORKS[f"closed_{_name}_{_support}"] = lambda small=False, modes=None, name=_name, support=_support: closed(name, support, support in (2000, 2400), 5 if support < 200 else 15, small, modes)
-WORKS |= {"adaboost_numeric_2": two_threads(lambda small: numeric_problem(2000 if small else 50_000), "AdaBoost 50k x 50, 2 threads"), "adaboost_covtype_2": two_threads(_covtype, "AdaBoost covtype, 2 threads")}
-for _share in (.3, .05, .01): WORKS[f"sparse_solver_{_share:g}"] = lambda small=False, share=_share: sparse_solver(share, small)
-for _name, _support, _lift in (("breast_cancer", 212, 1.5), ("mfeat", 200, 2.)): WORKS[f"rules_{_name}_{_support}"] = lambda small=False, name=_name, support=_support, lift=_lift: rule_counts(name, support, lift, small)
-WORKS |= {"pairwise": pairwise, "lp_masters": lp_masters, "full_program": full_program, "subgraph_mutag": subgraph_fit, "start_up": start_up}
+WORKS = {"adaboost_numeric": adaboost_numeric, "adaboost_criteria": adaboost_criteria,
+         "adaboost_adult": adaboost_adult, "adaboost_covtype": adaboost_covtype}
+for _name in ("adult", "kr-vs-kp"):
+    WORKS[f"quadratic_{_name}"] = partial(quadratic, _name)
+for _name, _support in (("mfeat", 200), ("breast_cancer", 212), ("breast_cancer", 120),
+                        ("breast_cancer", 80), ("agaricus-lepiota", 2000), ("agaricus-lepiota", 800),
+                        ("agaricus-lepiota", 200), ("kr-vs-kp", 2400), ("kr-vs-kp", 2000),
+                        ("kr-vs-kp", 1600)):
+    WORKS[f"closed_{_name}_{_support}"] = partial(closed, _name, _support, _support in (2000, 2400), 5 if _support < 200 else 15)
+WORKS |= {"adaboost_numeric_2": two_threads(lambda small: numeric_problem(2000 if small else 50_000),
+                                            "AdaBoost 50k x 50, 2 threads"),
+          "adaboost_covtype_2": two_threads(_covtype, "AdaBoost covtype, 2 threads")}
+for _share in (.3, .05, .01):
+    WORKS[f"sparse_solver_{_share:g}"] = partial(sparse_solver, _share)
+for _name, _support, _lift in (("breast_cancer", 212, 1.5), ("mfeat", 200, 2.)):
+    WORKS[f"rules_{_name}_{_support}"] = partial(rule_counts, _name, _support, _lift)
+WORKS |= {"pairwise": pairwise, "lp_masters": lp_masters, "full_program": full_program,
+          "subgraph_mutag": subgraph_fit, "start_up": start_up}
 FIELDS = ["work", "contender", "warm_up", "seconds", "low", "high", "repeats", "quality", "megabytes", "compile", "target", "note"]
 
 # %% ../../nbs/results/02_benchmarks.ipynb #2cfe0c08
@@ -401,13 +520,19 @@ def run_work(key:str, memory:bool=True, show=print)->list:
     rows, compiling = [], compile_seconds(key) if memory and not work.wall else float("nan")
     for name, (warm, seconds, result) in timed.items():
         quality = work.quality(result) if work.quality else None
-        rows.append(dict(work=work.name, contender=name, warm_up=round(warm, 4), seconds=round(float(np.median(seconds)), 5), low=round(min(seconds), 5), high=round(max(seconds), 5), repeats=len(seconds),
-                         quality="" if quality is None else round(quality, 5), megabytes=round(peak_memory(key, name), 1) if memory and not work.wall else "",
-                         compile=round(compiling, 2) if not rows and np.isfinite(compiling) else "", target=work.target or "", note=work.note))
+        rows.append(dict(work=work.name, contender=name, warm_up=round(warm, 4),
+                         seconds=round(float(np.median(seconds)), 5), low=round(min(seconds), 5),
+                         high=round(max(seconds), 5), repeats=len(seconds),
+                         quality="" if quality is None else round(quality, 5),
+                         megabytes=round(peak_memory(key, name), 1) if memory and not work.wall else "",
+                         compile=round(compiling, 2) if not rows and np.isfinite(compiling) else "",
+                         target=work.target or "", note=work.note))
     if work.touched:
         touched = work.touched(next(iter(timed.values()))[2]) if callable(work.touched) else work.touched
         least = round(touched/memory_bandwidth(), 6)
-        rows.append(dict(rows[0], contender="physical limit", warm_up="", seconds=least, low=least, high=least, repeats=1, quality="", megabytes="", compile="", note=f"{touched/1e6:.3g} MB touched over the bandwidth measured on the spot"))
+        rows.append(dict(rows[0], contender="physical limit", warm_up="", seconds=least, low=least,
+                         high=least, repeats=1, quality="", megabytes="", compile="",
+                         note=f"{touched/1e6:.3g} MB touched over the bandwidth measured on the spot"))
     return rows
 
 # %% ../../nbs/results/02_benchmarks.ipynb #29e997bd
@@ -415,15 +540,17 @@ def stored_benchmarks(path=None, name="benchmarks.csv")->list:
     "Rows of the stored table, or of the growth curves; none if there is no file."
     import csv
     try:
-        with (open(path, newline="") if path else resources.files("boostlit").joinpath("data", name).open()) as f: return list(csv.DictReader(f))
+        file = open(path, newline="") if path else resources.files("boostlit").joinpath("data", name).open()
+        with file as f: return list(csv.DictReader(f))
     except FileNotFoundError: return []
 
 def ratios(rows:list)->list:
     "Rows with their time divided by that of the first contender of the same work, which is ours."
-    out = []
+    out, mine = [], ("boostlit", "first fit", "import boostlit", "python alone", "physical limit")
     for r in rows:
         base = next(q for q in rows if q["work"] == r["work"])
-        out.append(dict(work=r["work"], contender=r["contender"], ours=r["contender"].startswith(("boostlit", "first fit", "import boostlit", "python alone", "physical limit")), ratio=float(r["seconds"])/float(base["seconds"]),
+        out.append(dict(work=r["work"], contender=r["contender"],
+                        ours=r["contender"].startswith(mine), ratio=float(r["seconds"])/float(base["seconds"]),
                         low=float(r["low"])/float(base["high"]), high=float(r["high"])/float(base["low"])))
     return out
 
@@ -431,7 +558,10 @@ def _write(path, fields, rows):
     "A table, whole or not at all; rows of works that were there before are kept."
     import csv
     kept = [r for r in stored_benchmarks(path) if r["work"] not in {q["work"] for q in rows}] + rows
-    with open(path + ".part", "w", newline="") as f: w = csv.DictWriter(f, fields); w.writeheader(); w.writerows(kept)
+    with open(path + ".part", "w", newline="") as f:
+        w = csv.DictWriter(f, fields)
+        w.writeheader()
+        w.writerows(kept)
     os.replace(path + ".part", path)
 
 def main(argv=None):
@@ -440,7 +570,9 @@ def main(argv=None):
         print(f"== {key}", flush=True)
         try: rows = growth(key) if key in GROWTH else run_work(key)
         except (ImportError, FileNotFoundError, ValueError) as e: print(f"{key} skipped: {e}"); continue
-        if key in GROWTH: _write("growth.csv", list(rows[0]), rows); print(f"  grows with {rows[0]['axis']} to the power {exponent(rows):.2f}")
+        if key in GROWTH:
+            _write("growth.csv", list(rows[0]), rows)
+            print(f"  grows with {rows[0]['axis']} to the power {exponent(rows):.2f}")
         else:
             _write("benchmarks.csv", FIELDS, rows)
             for r in ratios([{**r} for r in rows]): print(f"  {r['contender']:32s} {r['ratio']:8.2f} x")
@@ -452,28 +584,38 @@ def _adaboost(n, d, rounds=50):
 
 def _covtype_rows(n):
     from boostlit import AdaBoostClassifier
-    X, y = _covtype(False); take = np.random.default_rng(0).permutation(len(y))[:n]; X, y = X[take], y[take]
+    X, y = _covtype(False)
+    take = np.random.default_rng(0).permutation(len(y))[:n]
+    X, y = X[take], y[take]
     return lambda: AdaBoostClassifier(n_estimators=50).fit(X, y)
 
 def _quadratic(n):
     from boostlit import QuadraticBoostClassifier
-    X, y = numeric_problem(n, 20); return lambda: QuadraticBoostClassifier(n_estimators=20, n_restarts=5, random_state=0).fit(X, y)
+    X, y = numeric_problem(n, 20)
+    return lambda: QuadraticBoostClassifier(n_estimators=20, n_restarts=5, random_state=0).fit(X, y)
 
 def _pairs(n):
     from boostlit.pairwise.estimator import PairwiseBoostClassifier
-    rng = np.random.default_rng(0); P = rng.normal(size=(n, 2, 16)); z = np.where((np.abs(P[:, 0] - P[:, 1])[:, :4]).sum(1) < 4, 1, -1)
+    rng = np.random.default_rng(0)
+    P = rng.normal(size=(n, 2, 16))
+    z = np.where((np.abs(P[:, 0] - P[:, 1])[:, :4]).sum(1) < 4, 1, -1)
     return lambda: PairwiseBoostClassifier(n_estimators=50).fit(P, z)
 
 def _solver(d):
     from boostlit.bilinear.feature_sign import c_max, feature_sign
-    rng = np.random.default_rng(0); Z = np.abs(rng.normal(size=(1500, d)))*(rng.random((1500, d)) < .2); y = np.where(Z[:, :20] @ rng.normal(size=20) + .5*rng.normal(size=1500) > 0, 1., -1.); w = np.full(1500, 1/1500)
+    rng = np.random.default_rng(0)
+    Z = np.abs(rng.normal(size=(1500, d)))*(rng.random((1500, d)) < .2)
+    y = np.where(Z[:, :20] @ rng.normal(size=20) + .5*rng.normal(size=1500) > 0, 1., -1.)
+    w = np.full(1500, 1/1500)
     c = .05*c_max(Z, y, w); return lambda: feature_sign(Z, y, c, w)
 
 def _program(n):
     from boostlit import load_dataset
     from boostlit.core.itemset_search import ItemsetOracle
     from boostlit.lpboost.column_generation import column_generation
-    data = load_dataset("kr-vs-kp"); take = np.random.default_rng(0).permutation(len(data.y))[:n]; B, y = transactions("kr-vs-kp")[take], np.where(data.y == data.class_names[1], 1., -1.)[take]
+    data = load_dataset("kr-vs-kp")
+    take = np.random.default_rng(0).permutation(len(data.y))[:n]
+    B, y = transactions("kr-vs-kp")[take], np.where(data.y == data.class_names[1], 1., -1.)[take]
     return lambda: column_generation(ItemsetOracle(B, max_length=2), y, nu=.1)
 
 # %% ../../nbs/results/02_benchmarks.ipynb #ecd731b7
@@ -491,10 +633,16 @@ def _subgraphs(edges):
     def run(): tree = PatternTree(g, edges); tree.expand_all(); return int(tree.size)
     return run
 
-GROWTH = {"AdaBoost, rows": ("rows", (20_000, 40_000, 80_000, 160_000, 320_000), lambda n: _adaboost(n, 50)), "AdaBoost, features": ("features", (20, 40, 80, 160, 320), lambda d: _adaboost(10_000, d)),
+GROWTH = {"AdaBoost, rows": ("rows", (20_000, 40_000, 80_000, 160_000, 320_000),
+                             lambda n: _adaboost(n, 50)),
+          "AdaBoost, features": ("features", (20, 40, 80, 160, 320), lambda d: _adaboost(10_000, d)),
           "covtype, rows": ("rows", (36_000, 72_000, 145_000, 290_000, 581_012), _covtype_rows),
-          "quadratic": ("rows", (10_000, 20_000, 40_000, 80_000, 160_000), _quadratic), "closed sets": ("sets found", (300, 240, 200, 160, 130), _sets), "rules": ("rules found", (300, 240, 200, 160, 130), _rules),
-          "pairs": ("pairs", (2600, 5200, 10_400, 20_800, 41_600), _pairs), "L1 solver": ("features", (125, 250, 500, 1000, 2000), _solver), "LPBoost": ("rows", (200, 400, 800, 1600, 3196), _program),
+          "quadratic": ("rows", (10_000, 20_000, 40_000, 80_000, 160_000), _quadratic),
+          "closed sets": ("sets found", (300, 240, 200, 160, 130), _sets),
+          "rules": ("rules found", (300, 240, 200, 160, 130), _rules),
+          "pairs": ("pairs", (2600, 5200, 10_400, 20_800, 41_600), _pairs),
+          "L1 solver": ("features", (125, 250, 500, 1000, 2000), _solver),
+          "LPBoost": ("rows", (200, 400, 800, 1600, 3196), _program),
           "subgraphs": ("patterns found", (4, 5, 6, 7, 8), _subgraphs)}
 
 def growth(key:str, repeats:int=5)->list:
@@ -502,8 +650,13 @@ def growth(key:str, repeats:int=5)->list:
     axis, sizes, make = GROWTH[key]; out = []
     for size in sizes:
         run = make(size); found, seconds = run(), []
-        for _ in range(repeats): start = time.process_time(); run(); seconds.append(time.process_time() - start)
-        out.append(dict(work=key, axis=axis, size=found if axis.endswith("found") else size, seconds=round(float(np.median(seconds)), 6), low=round(min(seconds), 6), high=round(max(seconds), 6)))
+        for _ in range(repeats):
+            start = time.process_time()
+            run()
+            seconds.append(time.process_time() - start)
+        out.append(dict(work=key, axis=axis, size=found if axis.endswith("found") else size,
+                        seconds=round(float(np.median(seconds)), 6), low=round(min(seconds), 6),
+                        high=round(max(seconds), 6)))
     return out
 
 def exponent(points:list)->float:
