@@ -372,16 +372,16 @@ def plot_rules(est,        # fitted `CompositionalBoostClassifier`
                top:int=10, # how many rules
                ax=None):
     "The rules of largest weight as bars, coloured by class."
+    from textwrap import fill
     import matplotlib.pyplot as plt
     from boostlit.core.plots import PALETTE
     check_is_fitted(est)
     order = np.argsort(-est.alphas_, kind="stable")[:top]
-    if ax is None: _, ax = plt.subplots(figsize=(7, .3*len(order) + .7))
+    if ax is None: _, ax = plt.subplots(figsize=(7, .4*len(order) + .7))
     terms = est.terms_
     ax.barh(np.arange(len(order)), est.alphas_[order], color=[PALETTE[k % len(PALETTE)] for k in est.rule_labels_[order]])
     texts = [terms["rule"][int(i)].as_py() for i in order]
-    ax.set(yticks=np.arange(len(order)),
-           yticklabels=[t if len(t) < 80 else t[:40] + " … " + t[-36:] for t in texts],
-           xlabel="weight of the vote")
-    ax.tick_params(axis="y", labelsize=7); ax.invert_yaxis(); ax.grid(False)
+    lines = [fill(t if len(t) < 140 else t[:70] + " … " + t[-60:], 48) for t in texts]
+    ax.set(yticks=np.arange(len(order)), yticklabels=lines, xlabel="weight of the vote")
+    ax.tick_params(axis="y", labelsize=9); ax.invert_yaxis(); ax.grid(False)
     return ax

@@ -23,9 +23,10 @@ def encode_labels(y,              # labels of any type: numbers, strings, boolea
     check_classification_targets(y)
     y = np.asarray(y)
     classes = np.unique(y)
-    if len(classes) < 2: raise ValueError("Classification needs samples of at least 2 classes, "
-                                          f"but y contains one class: {classes[0]!r}" if len(classes)
-                                          else "y is empty: classification needs samples of at least 2 classes")
+    if len(classes) == 0: raise ValueError("y is empty: classification needs samples of at least 2 classes")
+    if len(classes) == 1:
+        raise ValueError("Classification needs samples of at least 2 classes, "
+                         f"but y contains one class: {classes.tolist()[0]!r}")
     # a place among few classes: no sorting of all labels
     return classes, np.searchsorted(classes, y).astype(np.int64, copy=False).ravel()
 
