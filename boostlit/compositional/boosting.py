@@ -380,10 +380,9 @@ def plot_rules(est,        # fitted `CompositionalBoostClassifier`
     if ax is None: _, ax = plt.subplots(figsize=(7, .4*len(order) + .7))
     terms = est.terms_
     ax.barh(np.arange(len(order)), est.alphas_[order], color=[PALETTE[k % len(PALETTE)] for k in est.rule_labels_[order]])
-    texts = [terms["rule"][int(i)].as_py().rpartition(" → ") for i in order]
-    whole = lambda words: words.replace(" ", "\u00a0")                        # not to be broken
-    lines = [fill((t if len(t) < 140 else t[:70] + " … " + t[-60:]) + whole(arrow + name), 50)
-             for t, arrow, name in texts]
+    texts = [terms["rule"][int(i)].as_py() for i in order]
+    short = [t if len(t) < 140 else t[:70] + " … " + t[-60:] for t in texts]
+    lines = [fill(t.replace(" ", "\u00a0").replace("\u00a0and\u00a0", " and "), 50) for t in short]
     ax.set(yticks=np.arange(len(order)), yticklabels=lines, xlabel="weight of the vote")
     ax.tick_params(axis="y", labelsize=9); ax.invert_yaxis(); ax.grid(False)
     return ax
