@@ -116,7 +116,8 @@ class OpenPool:
                  max_length:int=None,           # largest rule
                  node_budget:int=None):         # limit on evaluated itemsets per class and round
         self.min_support, self.max_length, self.node_budget = min_support, max_length, node_budget
-        self.nodes, self.complete = 0, True                  # of the last round: itemsets evaluated, and whether all classes were searched to the end
+        # of the last round: itemsets evaluated, and whether all classes were searched to the end
+        self.nodes, self.complete = 0, True
         if max_length == 1: self.single = transactions & (transactions.sum(0) >= min_support)
         else: self.rows = row_bits(transactions)
 
@@ -188,10 +189,14 @@ def default_thresholds(priors)->tuple: # lambda_1, lambda_2
 def _resolve(min_support, min_lift, priors, n):
     auto1, auto2 = default_thresholds(priors)
     count = _support_count(auto1 if min_support is None else min_support, n)
-    if count > n: raise ValueError(f"no rule can exist: a support of {count} rows was asked for, and there are {n}")
+    if count > n:
+        raise ValueError(f"no rule can exist: a support of {count} rows was asked for, and there are {n}")
     lift = auto2 if min_lift is None else float(min_lift)
     why = infeasible(count/n, lift, priors)
-    if why and min_lift is None and 1.001*count < n: lift = min(lift, .999*n/count); why = infeasible(count/n, lift, priors)   # ease what was not asked for
+    # ease what was not asked for
+    if why and min_lift is None and 1.001*count < n:
+        lift = min(lift, .999*n/count)
+        why = infeasible(count/n, lift, priors)
     if why: raise ValueError(f"no rule can exist: {why}")
     return count, lift
 
@@ -199,21 +204,21 @@ def _resolve(min_support, min_lift, priors, n):
 class CompositionalBoostClassifier(BoostingClassifierMixin, ClassifierMixin, BaseEstimator):
     "Boosted conjunctions of thresholded features, for two or more classes (Yuan, Luo and Wu, 2008)."
     def __init__(self, min_support:int|float|None=None, # lambda_1: fraction or count; None for the share of the rarest class
-                 min_lift:float=None,           # lambda_2; None for 1/(2 lambda_1), kept feasible
-                 threshold_scale:float=0.,      # tau: thresholds at mean + tau*std
-                 items:str="both",              # "both" or "positive"
-                 n_estimators:int=100,          # most rounds
-                 pool:str="mined",              # "mined": fixed pool; "open": exact search each round
-                 max_length:int=None,           # largest rule
-                 abstain:str="guess",           # what silence does to the weights: "guess", "mistake", "ignore"
-                 replace:bool=False,            # may a pool rule be chosen again?
-                 max_rules:int=500_000,         # largest pool
-                 node_budget:int=200_000,       # open pool: evaluated itemsets per class and round
+                 min_lift:float=None,         # lambda_2; None for 1/(2 lambda_1), kept feasible
+                 threshold_scale:float=0.,    # tau: thresholds at mean + tau*std
+                 items:str="both",            # "both" or "positive"
+                 n_estimators:int=100,        # most rounds
+                 pool:str="mined",            # "mined": fixed pool; "open": exact search each round
+                 max_length:int=None,         # largest rule
+                 abstain:str="guess",         # what silence does to the weights: "guess", "mistake", "ignore"
+                 replace:bool=False,          # may a pool rule be chosen again?
+                 max_rules:int=500_000,       # largest pool
+                 node_budget:int=200_000,     # open pool: evaluated itemsets per class and round
                  nominal_features:"ArrayLike|None"=None, # indices, names or mask of nominal columns; words in tables are nominal anyway
-                 verbose:bool=False):           # progress bar
+                 verbose:bool=False):         # progress bar
         self.min_support, self.min_lift, self.threshold_scale, self.items = min_support, min_lift, threshold_scale, items
-        self.n_estimators, self.pool, self.max_length, self.abstain = n_estimators, pool, max_length, abstain
-        self.replace, self.max_rules, self.node_budget, self.nominal_features, self.verbose = replace, max_rules, node_budget, nominal_features, verbose
+        self.n_estimators, self.pool, self.max_length, self.abstain, self.replace = n_estimators, pool, max_length, abstain, replace
+        self.max_rules, self.node_budget, self.nominal_features, self.verbose = max_rules, node_budget, nominal_features, verbose
 
     def fit(self, X:"ArrayLike", y:"ArrayLike", sample_weight:"ArrayLike|None"=None)->"CompositionalBoostClassifier":
         "Mines rules and boosts them; `sample_weight` enters the boosting, not the mining."
@@ -268,7 +273,9 @@ def spread_values(X:np.ndarray,   # (n, d) values, nominal ones as codes
                  )->np.ndarray:   # (n, P): one column a numeric feature or a value
     "Nominal columns as zeros and ones, a column a value."
     if all(v is None for v in values): return X
-    return np.column_stack([x[:, None] if v is None else np.where(np.isnan(x[:, None]), np.nan, x[:, None] == v) for x, v in zip(X.T, values)])
+    return np.column_stack([x[:, None] if v is None
+                            else np.where(np.isnan(x[:, None]), np.nan, x[:, None] == v)
+                            for x, v in zip(X.T, values)])
 
 def learn_items(est, X:np.ndarray)->np.ndarray:
     "Values of the nominal columns and thresholds of all others become attributes; the spread table is returned."
@@ -282,7 +289,8 @@ def rule_item_names(est)->np.ndarray:
     "Readable names of the items of a fitted classifier."
     features = getattr(est, "feature_names_in_", [f"x{i}" for i in range(est.n_features_in_)])
     word = lambda j, v: f"{v:g}" if est.categories_[j] is None else est.categories_[j][int(v)]
-    spread = [(f, None if v is None else word(j, u)) for j, (f, v) in enumerate(zip(features, est.values_)) for u in ([0] if v is None else v)]
+    spread = [(f, None if v is None else word(j, u))
+              for j, (f, v) in enumerate(zip(features, est.values_)) for u in ([0] if v is None else v)]
     plain = item_names([f for f, _ in spread], est.thresholds_, est.items)
     said = [None if v is None else f"{f} {sign} {v}" for sign in "=≠" for f, v in spread][:len(plain)]
     return np.array([p if s is None else s for p, s in zip(plain, said)], dtype=str)
@@ -364,14 +372,17 @@ def plot_rules(est,        # fitted `CompositionalBoostClassifier`
                top:int=10, # how many rules
                ax=None):
     "The rules of largest weight as bars, coloured by class."
+    from textwrap import fill
     import matplotlib.pyplot as plt
     from boostlit.core.plots import PALETTE
     check_is_fitted(est)
     order = np.argsort(-est.alphas_, kind="stable")[:top]
-    if ax is None: _, ax = plt.subplots(figsize=(7, .3*len(order) + .7))
+    if ax is None: _, ax = plt.subplots(figsize=(7, .4*len(order) + .7))
     terms = est.terms_
     ax.barh(np.arange(len(order)), est.alphas_[order], color=[PALETTE[k % len(PALETTE)] for k in est.rule_labels_[order]])
     texts = [terms["rule"][int(i)].as_py() for i in order]
-    ax.set(yticks=np.arange(len(order)), yticklabels=[t if len(t) < 80 else t[:40] + " … " + t[-36:] for t in texts], xlabel="weight of the vote")
-    ax.tick_params(axis="y", labelsize=7); ax.invert_yaxis(); ax.grid(False)
+    short = [t if len(t) < 140 else t[:70] + " … " + t[-60:] for t in texts]
+    lines = [fill(t.replace(" ", "\u00a0").replace("\u00a0and\u00a0", " and "), 50) for t in short]
+    ax.set(yticks=np.arange(len(order)), yticklabels=lines, xlabel="weight of the vote")
+    ax.tick_params(axis="y", labelsize=9); ax.invert_yaxis(); ax.grid(False)
     return ax

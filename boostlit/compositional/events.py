@@ -24,8 +24,8 @@ def event_words(n_words:int=500,           # words a vocabulary
                 per_class:int|None=None,   # the first so many pictures of each class only
                 cache=None,                # folder; None: the user's cache
                 n_jobs:int=1, progress:bool=False, # threads, bar
-               )->dict:                    # counts (pictures, 2*n_words): colour then texture; colour: global colour (pictures, 64); y, classes, images
-    "Word counts of every picture of the sports set."
+               )->dict:                    # counts (pictures, 2*n_words), colour (pictures, 64), y, classes, images
+    "Word counts of every picture of the sports set, colour words then texture words, and its global colour."
     cache = cache_dir()/"vision" if cache is None else cache
     table = image_table("sports10_colour", per_class=per_class); images = table["image"]; parts = []
     for kind in ("colour", "texture"):
@@ -51,9 +51,10 @@ def event_sizes(k:int,           # events
                 least:int=7, most:int=108, # pictures an event
                )->np.ndarray:    # (k,) sizes
     "A random division of `total` pictures into `k` events."
-    if not k*least <= total <= k*most: raise ValueError(f"{total} pictures cannot make {k} events of {least} to {most}.")
+    if not k*least <= total <= k*most:
+        raise ValueError(f"{total} pictures cannot make {k} events of {least} to {most}.")
     s = least + rng.multinomial(total - k*least, rng.dirichlet(np.full(k, 1.5)))
-    while s.max() > most:                                                             # what is too much goes to those with room
+    while s.max() > most:                                 # what is too much goes to those with room
         extra = int((s - most).clip(0).sum()); s = s.clip(max=most)
         s = s + rng.multinomial(extra, (most - s)/(most - s).sum())
     return s
@@ -67,13 +68,18 @@ def group_events(y:np.ndarray,        # class of each picture
                  mix:float=0.,        # share of an event's pictures that are drawn at random from its class
                 )->tuple[list, np.ndarray]: # rows of each event, class of each event
     "Group pictures into events that differ in colour within a class."
-    rng = np.random.default_rng(seed); classes = np.unique(y); counts = rng.permutation(counts); events, labels = [], []
+    rng = np.random.default_rng(seed)
+    classes = np.unique(y)
+    counts = rng.permutation(counts)
+    events, labels = [], []
     for i, c in enumerate(classes):
         free = rng.permutation(np.flatnonzero(y == c))
         for size in event_sizes(int(counts[i]), total//len(classes) + (i < total % len(classes)), rng, least, most):
             near = np.argsort(((colour[free] - colour[free[0]])**2).sum(1), kind="stable")
             near = near[:size] if mix == 0 else np.r_[near[:(k := max(1, round(size*(1 - mix))))], rng.permutation(near[k:])[:size - k]]
-            events.append(np.sort(free[near])); labels.append(c); free = rng.permutation(np.delete(free, near))
+            events.append(np.sort(free[near]))
+            labels.append(c)
+            free = rng.permutation(np.delete(free, near))
     return events, np.array(labels)
 
 # %% ../../nbs/compositional/07_events.ipynb #326d043e
@@ -142,7 +148,9 @@ def boost_rules(covers:np.ndarray,   # (rules, n) boolean: events that hold all 
         cover = R@w; err = np.where(free, cover - right@w + (K-1)/K*(1 - cover), np.inf)
         j = int(err.argmin()); e = err[j]
         if e >= (K-1)/K - 1e-9: break
-        alpha = np.log((1 - e)/max(e, 1e-10)) + np.log(K - 1); free[j] = False; chosen.append((j, alpha))
+        alpha = np.log((1 - e)/max(e, 1e-10)) + np.log(K - 1)
+        free[j] = False
+        chosen.append((j, alpha))
         w = w*np.exp(alpha*np.where(covers[j], classes[j] != y, (K-1)/K)); w /= w.sum()
     return np.array([c[0] for c in chosen], int), np.array([c[1] for c in chosen])
 
@@ -161,8 +169,11 @@ def event_model(method:str,      # "compositional" or "stumps"
                )->CompositionalBoostClassifier: # unfitted
     "One of the two contenders, with the paper's settings."
     s = {**SETTINGS, **settings}
-    if method == "stumps": return CompositionalBoostClassifier(pool="open", max_length=1, items="both", threshold_scale=s["threshold_scale"], n_estimators=rounds)
-    if method == "compositional": return CompositionalBoostClassifier(items="positive", n_estimators=rounds, **s)
+    if method == "stumps":
+        return CompositionalBoostClassifier(pool="open", max_length=1, items="both",
+                                            threshold_scale=s["threshold_scale"], n_estimators=rounds)
+    if method == "compositional":
+        return CompositionalBoostClassifier(items="positive", n_estimators=rounds, **s)
     raise ValueError(f'method must be "compositional" or "stumps", got {method!r}')
 
 # %% ../../nbs/compositional/07_events.ipynb #434255d7
@@ -184,10 +195,13 @@ def left_out(H:np.ndarray, y:np.ndarray, # histograms and classes of all events
     "Learn from all events but one, predict that one."
     train, own = np.arange(len(y)) != i, H[i:i+1]
     model = event_model(method, rounds, **settings).fit(H[train], y[train])
-    hits = np.array([p[0] == y[i] for p in model.staged_predict(own)]); errors = np.asarray(model.history_["error"])
+    hits = np.array([p[0] == y[i] for p in model.staged_predict(own)])
+    errors = np.asarray(model.history_["error"])
     pad = lambda v: np.r_[v, np.repeat(v[-1:], rounds - len(v))]
-    mined, used = (mined_orders(model, H[train], y[train]), orders(np.diff(model.rule_pointers_))) if method == "compositional" else (None, None)
-    return dict(fold=int(i), label=int(y[i]), predicted=int(model.predict(own)[0]), hits=pad(hits), train_errors=pad(errors), mined=mined, used=used)
+    mined, used = (mined_orders(model, H[train], y[train]),
+                   orders(np.diff(model.rule_pointers_))) if method == "compositional" else (None, None)
+    return dict(fold=int(i), label=int(y[i]), predicted=int(model.predict(own)[0]), hits=pad(hits),
+                train_errors=pad(errors), mined=mined, used=used)
 
 # %% ../../nbs/compositional/07_events.ipynb #df94f663
 _words = functools.lru_cache(maxsize=1)(event_words)       # one reading a process serves all units
@@ -199,12 +213,15 @@ def event_unit(seed:int,            # of the grouping
                rounds:int=400,      # boosting rounds
               )->list:              # one row an event left out
     "Some of the leave-one-out runs of one grouping."
-    W = _words(); events, y = group_events(W["y"], W["colour"], seed); H = event_histograms(W["counts"], events)
+    W = _words()
+    events, y = group_events(W["y"], W["colour"], seed)
+    H = event_histograms(W["counts"], events)
     return [left_out(H, y, i, method, rounds, threshold_scale=threshold_scale) for i in range(lo, min(hi, len(y)))]
 
 def event_runs(seeds=range(5), n_jobs:int=1, out=None, progress:bool=True, block:int=11, **settings)->list: # all rows
     "Leave-one-out over all events of several groupings, both methods."
-    units = [dict(seed=s, method=m, lo=lo, hi=lo + block, **settings) for s in seeds for m in ("compositional", "stumps") for lo in range(0, 88, block)]
+    units = [dict(seed=s, method=m, lo=lo, hi=lo + block, **settings) for s in seeds
+             for m in ("compositional", "stumps") for lo in range(0, 88, block)]
     return run_units(event_unit, units, out, n_jobs, "events", progress).to_pylist()
 
 # %% ../../nbs/compositional/07_events.ipynb #e7777240
@@ -216,21 +233,35 @@ def event_summary(rows:list)->dict: # by method: accuracy of each seed in percen
     for m in ("compositional", "stumps"):
         mine = [r for r in rows if r["method"] == m]; seeds = sorted({r["seed"] for r in mine})
         out[m] = dict(accuracy=[100*np.mean([r["label"] == r["predicted"] for r in mine if r["seed"] == s]) for s in seeds],
-                      train=100*np.mean([r["train_errors"] for r in mine], axis=0), test=100 - 100*np.mean([r["hits"] for r in mine], axis=0))
-        if mine and mine[0]["mined"] is not None: out[m].update(mined=np.mean([r["mined"] for r in mine], axis=0), used=np.mean([r["used"] for r in mine], axis=0))
+                      train=100*np.mean([r["train_errors"] for r in mine], axis=0),
+                      test=100 - 100*np.mean([r["hits"] for r in mine], axis=0))
+        if mine and mine[0]["mined"] is not None:
+            out[m].update(mined=np.mean([r["mined"] for r in mine], axis=0),
+                          used=np.mean([r["used"] for r in mine], axis=0))
     return out
 
 @reproduction(0, "Table 2", needs=("sports10_colour",), title="Events: leave-one-out accuracy, confusion, rule orders, error curves")
 def table2_events(n_jobs=1, out=None, progress=True):
     "Events: compositional boosting against stumps, five groupings."
-    s = event_summary(event_runs(n_jobs=n_jobs, out=out, progress=progress)); link = "compositional/07_events.ipynb"; rows = []
-    def row(item, method, quantity, value, spread=None): rows.append(dict(paper=0, item=item, dataset="events", method=method, quantity=quantity, value=value, spread=spread, seeds=5, link=link, comment="sports10 pictures grouped into 88 events; five groupings"))
+    s = event_summary(event_runs(n_jobs=n_jobs, out=out, progress=progress))
+    link = "compositional/07_events.ipynb"
+    rows = []
+    def row(item, method, quantity, value, spread=None):
+        rows.append(dict(paper=0, item=item, dataset="events", method=method, quantity=quantity,
+                         value=value, spread=spread, seeds=5, link=link,
+                         comment="sports10 pictures grouped into 88 events; five groupings"))
     for m in s: row("Table 2", m, "leave-one-out accuracy", *_mean(s[m]["accuracy"]))
     for k, o in enumerate(("1", "2", "3", "4", ">=5")):
-        for what in ("mined", "used"): row("Table 3", "compositional", f"{what} rules of order {o}", float(s["compositional"][what][k]))
-    for what in ("mined", "used"): row("Table 3", "compositional", f"{what} rules, total", float(s["compositional"][what].sum()))
-    used = s["compositional"]["used"]; row("Sec. 5.2", "compositional", "share of used rules of order 2 or more", float(100*used[1:].sum()/used.sum()))
-    row("Fig. 5", "compositional", "training error at round 150", float(s["compositional"]["train"][149])); row("Fig. 5", "stumps", "training error at round 400", float(s["stumps"]["train"][399]))
+        for what in ("mined", "used"):
+            row("Table 3", "compositional", f"{what} rules of order {o}", float(s["compositional"][what][k]))
+    for what in ("mined", "used"):
+        row("Table 3", "compositional", f"{what} rules, total", float(s["compositional"][what].sum()))
+    used = s["compositional"]["used"]
+    row("Sec. 5.2", "compositional", "share of used rules of order 2 or more",
+        float(100*used[1:].sum()/used.sum()))
+    row("Fig. 5", "compositional", "training error at round 150",
+        float(s["compositional"]["train"][149]))
+    row("Fig. 5", "stumps", "training error at round 400", float(s["stumps"]["train"][399]))
     return rows
 
 # %% ../../nbs/compositional/07_events.ipynb #c416d303
@@ -238,11 +269,18 @@ def mixing_unit(seed:int,     # of the grouping
                 mix:float,    # share of each event drawn at random
                 rounds:int=400)->list: # one row a method
     "Training errors of both methods on all 88 events, and what the pool offers."
-    W = _words(); events, y = group_events(W["y"], W["colour"], seed, mix=mix); H = event_histograms(W["counts"], events); rows = []
+    W = _words()
+    events, y = group_events(W["y"], W["colour"], seed, mix=mix)
+    H = event_histograms(W["counts"], events)
+    rows = []
     for method in ("compositional", "stumps"):
-        m = event_model(method, rounds).fit(H, y); e = 100*np.asarray(m.history_["error"]); row = dict(rules=len(m.alphas_), uncovered=0, fewest=0)
+        m = event_model(method, rounds).fit(H, y)
+        e = 100*np.asarray(m.history_["error"])
+        row = dict(rules=len(m.alphas_), uncovered=0, fewest=0)
         if method == "compositional":
-            T = informative_items(item_matrix(H, m.thresholds_, "positive")); pool = mine_rules(T, y, m.min_support, m.min_lift); label = pool["label"].to_numpy()
+            T = informative_items(item_matrix(H, m.thresholds_, "positive"))
+            pool = mine_rules(T, y, m.min_support, m.min_lift)
+            label = pool["label"].to_numpy()
             own = [T[:, t].all(1) & (y == label[j]) for j, t in enumerate(pool["items"].to_pylist())]
             row = dict(rules=len(label), uncovered=int((~np.any(own, axis=0)).sum()), fewest=int(np.bincount(label, minlength=10).min()))
         rows.append(dict(method=method, **row, **{f"error{t}": float(e[min(t, len(e)) - 1]) for t in (50, 150, rounds)}))

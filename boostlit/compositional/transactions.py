@@ -57,7 +57,8 @@ class TransactionEncoder(TransformerMixin, BaseEstimator):
         "Learns the thresholds."
         X = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan")
         if np.isinf(X).any(): raise ValueError("Input X contains infinity")
-        if self.output not in ("dense", "sparse", "arrow"): raise ValueError(f'output must be "dense", "sparse" or "arrow", got {self.output!r}')
+        if self.output not in ("dense", "sparse", "arrow"):
+            raise ValueError(f'output must be "dense", "sparse" or "arrow", got {self.output!r}')
         self.thresholds_ = item_thresholds(X, self.threshold_scale)
         item_matrix(X[:1], self.thresholds_, self.items)
         return self
@@ -71,7 +72,8 @@ class TransactionEncoder(TransformerMixin, BaseEstimator):
     def get_feature_names_out(self, input_features=None):
         "Names of the items."
         check_is_fitted(self)
-        if input_features is None: input_features = getattr(self, "feature_names_in_", [f"x{i}" for i in range(self.n_features_in_)])
+        if input_features is None:
+            input_features = getattr(self, "feature_names_in_", [f"x{i}" for i in range(self.n_features_in_)])
         return item_names(input_features, self.thresholds_, self.items).astype(object)
 
     def __sklearn_tags__(self):

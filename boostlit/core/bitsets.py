@@ -71,19 +71,26 @@ def gather_bits(typingctx, word, mask, plan):
 # %% ../../nbs/core/11_bitsets.ipynb #f4cd81f4
 def _dense_rows(a):
     if a.dtype != bool:
-        if a.dtype.kind not in "iuf": raise ValueError(f"a matrix of transactions must hold booleans or 0/1, got dtype {a.dtype}")
-        if not ((a == 0) | (a == 1)).all(): raise ValueError("a matrix of transactions must hold only 0 and 1; binarise it first, for instance with `TransactionEncoder`")
+        if a.dtype.kind not in "iuf":
+            raise ValueError(f"a matrix of transactions must hold booleans or 0/1, got dtype {a.dtype}")
+        if not ((a == 0) | (a == 1)).all():
+            raise ValueError("a matrix of transactions must hold only 0 and 1; binarise it first, "
+                             "for instance with `TransactionEncoder`")
         a = a.astype(bool)
     return a
 
 def _list_rows(pointers, items, n_items):
     items = np.ascontiguousarray(items)
-    if items.size and items.dtype.kind not in "iu": raise ValueError(f"items must be integers, got dtype {items.dtype}")
-    if items.size and items.min() < 0: raise ValueError("items must be numbered from 0; a negative item was found")
+    if items.size and items.dtype.kind not in "iu":
+        raise ValueError(f"items must be integers, got dtype {items.dtype}")
+    if items.size and items.min() < 0:
+        raise ValueError("items must be numbered from 0; a negative item was found")
     d = int(items.max()) + 1 if items.size else 0
     if n_items is None: n_items = d
     if d > n_items: raise ValueError(f"item {d-1} does not fit a vocabulary of {n_items} items")
-    if n_items*(-(-(len(pointers) - 1)//64))*8 > 2**33: raise ValueError(f"{n_items} items by {len(pointers)-1} rows need more than 8 GB of bits; renumber the items from 0 without gaps")
+    if n_items*(-(-(len(pointers) - 1)//64))*8 > 2**33:
+        raise ValueError(f"{n_items} items by {len(pointers)-1} rows need more than 8 GB of bits; "
+                         "renumber the items from 0 without gaps")
     return pointers.astype(np.int64), items.astype(np.int64), int(n_items)
 
 # %% ../../nbs/core/11_bitsets.ipynb #b01b8152

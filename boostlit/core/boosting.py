@@ -73,15 +73,16 @@ def _reweight(w, w0, y, out, alpha, F):
     return z, error, odd
 
 # %% ../../nbs/core/02_boosting.ipynb #62771bc9
-def adaboost(oracle,             # `best(y, w) -> (hypothesis, edge)` and `outputs(hypothesis)` in {-1, +1}
-             y:np.ndarray,       # labels in {-1, +1}
-             n_rounds:int,       # most rounds
-             w=None,             # start weights; None for uniform
-             show:bool=False,    # progress bar?
-             cost=None,          # cost of a hypothesis against `n_rounds`; None for one each
+def adaboost(oracle,          # `best(y, w) -> (hypothesis, edge)` and `outputs(hypothesis)` in {-1, +1}
+             y:np.ndarray,    # labels in {-1, +1}
+             n_rounds:int,    # most rounds
+             w=None,          # start weights; None for uniform
+             show:bool=False, # progress bar?
+             cost=None,       # cost of a hypothesis against `n_rounds`; None for one each
             )->Boosted:
     "AdaBoost over any oracle; stops at zero error and at error one half."
-    if cost is None and isinstance(oracle, StumpOracle) and oracle.criterion != "least_squares": return stump_adaboost(oracle, y, n_rounds, w, show)
+    if cost is None and isinstance(oracle, StumpOracle) and oracle.criterion != "least_squares":
+        return stump_adaboost(oracle, y, n_rounds, w, show)
     w0 = normalise_weights(w, len(y)); w = w0.copy()
     y = np.ascontiguousarray(y, dtype=np.float64); F = np.zeros(len(y))
     hypotheses, alphas, rows, spent, loss, plain = [], [], [], 0, 1., True
@@ -107,7 +108,7 @@ def adaboost(oracle,             # `best(y, w) -> (hypothesis, edge)` and `outpu
 # %% ../../nbs/core/02_boosting.ipynb #3226a00f
 @njit(cache=True, nogil=True)
 def _stump_step(codes, value, factor, sign, w, M, g, w0, stride):
-    "One pass: weights times the factor, margins plus the value of their code and label, g the signed weights in fixed point; (their total, start weight of the rows with no margin)."
+    "Multiply weights, add to margins, write signed weights to g; (their total, start weight of rows with no margin)."
     total, wrong = 0, 0
     for i in range(len(w)):
         k = 2*np.int64(codes[i]) + np.int64(sign[i] > 0)
@@ -166,13 +167,14 @@ def stump_adaboost(oracle, y, n_rounds, w=None, show=False)->Boosted:
         for t in progress_bar(range(n_rounds), desc="boosting", show=show):
             h, edge = state.best()
             total = state.total
-            error = (total - int(edge))//2/total                             # integers: nothing is lost by the subtraction
+            error = (total - int(edge))//2/total      # integers: nothing is lost by the subtraction
             chance = error >= 0.5 - TINY
             if chance and rows: break
             alpha = 0. if chance else half_log_odds(error)
             down, up, z = step_factors(error, alpha, total/UNIT)
             says = code_values(oracle, h)
-            state.multiply(int(h["feature"]), alpha*says, np.where(says[:, None] == LABELS, down, up)); loss *= z
+            state.multiply(int(h["feature"]), alpha*says, np.where(says[:, None] == LABELS, down, up))
+            loss *= z
             hypotheses.append(h); alphas.append(alpha)
             rows.append(dict(round=t+1, error=state.error, weighted_error=error, edge=1-2*error, alpha=alpha, loss=loss, cost=t+1))
             if chance or error <= TINY: break
@@ -223,7 +225,9 @@ def samme(oracle,             # `best_class(y, w, K) -> (hypothesis, accuracy)` 
             alpha = 0. if guess else 2*half_log_odds(error) + np.log(n_classes - 1)
             train = _reweight_classes(w, w0, y, out, alpha, votes)
             hypotheses.append(h); alphas.append(alpha)
-            rows.append(dict(round=t+1, error=train, weighted_error=error, edge=1-error*n_classes/(n_classes-1), alpha=alpha, loss=samme_loss(votes, y, w0)))
+            rows.append(dict(round=t+1, error=train, weighted_error=error,
+                             edge=1-error*n_classes/(n_classes-1), alpha=alpha,
+                             loss=samme_loss(votes, y, w0)))
             if guess or error <= TINY: break
     except INTERRUPTS as e: warn_interrupted(len(rows), e)
     return Boosted(hypotheses[:len(rows)], np.array(alphas[:len(rows)]), rows, w, centre_votes(votes))
@@ -273,7 +277,7 @@ class GentleRun:
 
 # %% ../../nbs/core/02_boosting.ipynb #ffe12ed6
 class StumpGentleRun(GentleRun):
-    "The same over a `StumpOracle`; weights are normalised by powers of two, so that no row's weight depends on the others but by exact sums."
+    "The same over a `StumpOracle`, normalised by powers of two: rows depend on one another by exact sums only."
     def __init__(self, oracle, y, w=None):
         self.oracle, self.state, self.hypotheses, self.rows, self.shift = oracle, StumpRows(oracle, y, w), [], [], 0
 
@@ -285,7 +289,8 @@ class StumpGentleRun(GentleRun):
         f = code_values(self.oracle, h)
         state.multiply(int(h["feature"]), f, np.exp(-f[:, None]*LABELS)*2.**-e); self.shift += e
         self.hypotheses.append(h)
-        self.rows.append(dict(round=len(self.rows)+1, error=state.error, edge=edge, alpha=1., loss=math.ldexp(state.total/UNIT, self.shift)))
+        self.rows.append(dict(round=len(self.rows)+1, error=state.error, edge=edge, alpha=1.,
+                              loss=math.ldexp(state.total/UNIT, self.shift)))
 
     def result(self, T:int)->Boosted:
         "The first `T` rounds."
@@ -320,7 +325,8 @@ def _ensemble_scores(stumps, alphas, X, out):
             s = stumps[t]
             v = X[i, s.feature]
             if np.isnan(v): value = s.missing
-            elif (s.nominal and v == s.threshold) or (not s.nominal and v <= s.threshold): value = s.left
+            elif (s.nominal and v == s.threshold) or (not s.nominal and v <= s.threshold):
+                value = s.left
             else: value = s.right
             total += alphas[t]*value
         out[i] = total
@@ -330,22 +336,27 @@ def ensemble_scores(stumps,     # array of dtype `STUMP`
                     X,          # (n, d) float64
                    )->np.ndarray: # (n,) scores
     "Weighted sum of stump outputs, row by row, without the (T, n) matrix."
-    out = np.empty(len(X)); _ensemble_scores(np.ascontiguousarray(stumps), np.ascontiguousarray(alphas, dtype=np.float64), np.ascontiguousarray(X), out)
+    out = np.empty(len(X))
+    _ensemble_scores(np.ascontiguousarray(stumps), np.ascontiguousarray(alphas, dtype=np.float64),
+                     np.ascontiguousarray(X), out)
     return out
 
 # %% ../../nbs/core/02_boosting.ipynb #91ef37ac
 class _StumpBooster(BoostingClassifierMixin, ClassifierMixin, BaseEstimator):
     "What the two estimators share: input, staged scores, readable terms."
     def _start(self, X, y, sample_weight):
-        if not (isinstance(self.n_estimators, (int, np.integer)) and self.n_estimators >= 1): raise ValueError(f"n_estimators must be a positive integer, got {self.n_estimators!r}")
+        if not (isinstance(self.n_estimators, (int, np.integer)) and self.n_estimators >= 1):
+            raise ValueError(f"n_estimators must be a positive integer, got {self.n_estimators!r}")
         X, y = tabular_input(self, X, y, reset=True, nominal=self.nominal_features)
-        for name in ("stumps_", "estimators_", "alphas_", "history_"): self.__dict__.pop(name, None)      # a fit that is stopped at once leaves nothing half old
+        # a fit that is stopped at once leaves nothing half old
+        for name in ("stumps_", "estimators_", "alphas_", "history_"): self.__dict__.pop(name, None)
         self.classes_, codes = encode_labels(y)
-        if sample_weight is None: return X, codes, None     # uniform
+        if sample_weight is None: return X, codes, None # uniform
         w = normalise_weights(sample_weight, len(codes))
-        keep = w > 0                                        # rows of weight zero are absent, also for the cut points
+        keep = w > 0  # rows of weight zero are absent, also for the cut points
         if keep.all(): return X, codes, w
-        if len(np.unique(codes[keep])) < 2: raise ValueError("sample_weight leaves one class only: classification needs at least 2 classes")
+        if len(np.unique(codes[keep])) < 2:
+            raise ValueError("sample_weight leaves one class only: classification needs at least 2 classes")
         return X[keep], codes[keep], w[keep]
 
     def _keep(self, runs, stumps):
@@ -355,7 +366,8 @@ class _StumpBooster(BoostingClassifierMixin, ClassifierMixin, BaseEstimator):
         if stumps: self.stumps_ = np.array(hs, dtype=STUMP).reshape(len(runs), T)
         else: self.estimators_ = hs
         self.alphas_ = np.array([r.alphas[:T] for r in runs]) if len(runs) > 1 else runs[0].alphas
-        self.history_ = history_table([dict(target=k, **row) for k, r in enumerate(runs) for row in r.history[:T]] if len(runs) > 1 else runs[0].history)
+        self.history_ = history_table([dict(target=k, **row) for k, r in enumerate(runs)
+                                       for row in r.history[:T]] if len(runs) > 1 else runs[0].history)
         return self
 
     def __sklearn_is_fitted__(self): return hasattr(self, "history_")
@@ -387,13 +399,13 @@ def real_outputs(h, X):
 class AdaBoostClassifier(_StumpBooster):
     "AdaBoost (two classes) and SAMME (more), on our stumps or on any classifier that takes `sample_weight`."
     def __init__(self, base_learner:"BaseEstimator|None"=None, # scikit-learn classifier; None for our decision stump
-                 n_estimators:int=100,        # most rounds
-                 criterion:str="error",       # how a stump is chosen: "error" or "entropy" (two classes)
-                 max_bins:int|None=256,       # most codes a numeric column; None for every distinct value
+                 n_estimators:int=100,   # most rounds
+                 criterion:str="error",  # how a stump is chosen: "error" or "entropy" (two classes)
+                 max_bins:int|None=256,  # most codes a numeric column; None for every distinct value
                  nominal_features:"ArrayLike|None"=None, # indices, names or mask of nominal columns; words in tables are nominal anyway
                  random_state:int|np.random.RandomState|None=None, # seed for learners that use chance
-                 n_jobs:int=1,                # threads that share the features
-                 verbose:bool=False):         # progress bar?
+                 n_jobs:int=1,           # threads that share the features
+                 verbose:bool=False):    # progress bar?
         self.base_learner, self.n_estimators, self.criterion, self.max_bins = base_learner, n_estimators, criterion, max_bins
         self.nominal_features, self.random_state, self.n_jobs, self.verbose = nominal_features, random_state, n_jobs, verbose
 
@@ -401,9 +413,13 @@ class AdaBoostClassifier(_StumpBooster):
         "Boost on weighted rows."
         X, codes, w = self._start(X, y, sample_weight)
         K = len(self.classes_)
-        if self.base_learner is not None: oracle = LearnerOracle(self.base_learner, X, check_random_state(self.random_state).randint(2**31 - 1))
-        elif self.criterion == "entropy" and K > 2: raise ValueError("the entropy criterion is for two classes; use criterion='error'")
-        elif self.criterion not in ("error", "entropy"): raise ValueError(f"criterion must be 'error' or 'entropy', got {self.criterion!r}")
+        if self.base_learner is not None:
+            oracle = LearnerOracle(self.base_learner, X,
+                                   check_random_state(self.random_state).randint(2**31 - 1))
+        elif self.criterion == "entropy" and K > 2:
+            raise ValueError("the entropy criterion is for two classes; use criterion='error'")
+        elif self.criterion not in ("error", "entropy"):
+            raise ValueError(f"criterion must be 'error' or 'entropy', got {self.criterion!r}")
         else: oracle = StumpOracle(X, self.kinds_, self.max_bins, self.criterion, self.n_jobs)
         if K == 2:
             codes = 2*codes.astype(np.int8) - np.int8(1)             # signs in a byte each; the class numbers are not needed any more
@@ -414,7 +430,8 @@ class AdaBoostClassifier(_StumpBooster):
     def decision_function(self, X:"ArrayLike")->np.ndarray:
         "Score of each row: (n,) for two classes, (n, K) for more."
         check_is_fitted(self); X = tabular_input(self, X)
-        if len(self.classes_) == 2 and hasattr(self, "stumps_"): return ensemble_scores(self.stumps_[0], self.alphas_, X)
+        if len(self.classes_) == 2 and hasattr(self, "stumps_"):
+            return ensemble_scores(self.stumps_[0], self.alphas_, X)
         *_, last = staged_scores(self, X)
         return last
 
@@ -444,11 +461,16 @@ def staged_scores(est, X):
 def stump_terms(est):
     "The ensemble as an Arrow table that a person can read."
     import pyarrow as pa
-    if not hasattr(est, "stumps_"): raise AttributeError("terms_ is for stumps: a black-box learner has no terms to read")
+    if not hasattr(est, "stumps_"):
+        raise AttributeError("terms_ is for stumps: a black-box learner has no terms to read")
     names, label = getattr(est, "feature_names_in_", None), None
     if len(est.classes_) > 2 and est.stumps_.shape[0] == 1: label = lambda v: str(est.classes_[int(v)])
-    target = [str(est.classes_[1])] if len(est.classes_) == 2 else list(map(str, est.classes_)) if len(est.stumps_) > 1 else ["all"]       # whom a positive answer speaks for
-    rows = [(target[k], t + 1, describe_stump(s, names, est.categories_, label), int(s["feature"]), float(s["threshold"]), float(np.atleast_2d(est.alphas_)[k, t]))
+    # whom a positive answer speaks for
+    target = ([str(est.classes_[1])] if len(est.classes_) == 2
+              else list(map(str, est.classes_)) if len(est.stumps_) > 1
+              else ["all"])
+    rows = [(target[k], t + 1, describe_stump(s, names, est.categories_, label), int(s["feature"]),
+             float(s["threshold"]), float(np.atleast_2d(est.alphas_)[k, t]))
             for k in range(len(est.stumps_)) for t, s in enumerate(est.stumps_[k])]
     return pa.table(dict(zip(["target", "round", "term", "feature", "threshold", "weight"], map(list, zip(*rows)))))
 
@@ -498,11 +520,12 @@ class GentleBoostClassifier(_StumpBooster):
 
 # %% ../../nbs/core/02_boosting.ipynb #a418ed84
 def class_stumps(est, run:int=0):
-    "Stumps and weights whose sum is a score of the ensemble: of two classes, of one against the rest, or of class `run` among the votes of SAMME."
+    "Stumps and weights whose sum is the score of class `run`: of two, against the rest, or among the votes of SAMME."
     K = len(est.classes_)
     if K == 2 or len(est.stumps_) > 1: return est.stumps_[run], np.atleast_2d(est.alphas_)[run]
     stumps = est.stumps_[0].copy()
-    for branch in ("left", "right", "missing"): stumps[branch] = (K*(stumps[branch] == run) - 1)/(K - 1)      # a vote, centred
+    for branch in ("left", "right", "missing"):
+        stumps[branch] = (K*(stumps[branch] == run) - 1)/(K - 1)  # a vote, centred
     return stumps, est.alphas_
 
 def shape_function(est, feature:int, grid=None, run:int=0):
@@ -510,7 +533,8 @@ def shape_function(est, feature:int, grid=None, run:int=0):
     check_is_fitted(est)
     stumps, alphas = class_stumps(est, run)
     mine = stumps["feature"] == feature
-    if grid is None and est.categories_[feature] is not None: grid = np.arange(float(len(est.categories_[feature])))
+    if grid is None and est.categories_[feature] is not None:
+        grid = np.arange(float(len(est.categories_[feature])))
     if grid is None:
         t = np.unique(stumps["threshold"][mine & np.isfinite(stumps["threshold"])])
         pad = .1*(np.ptp(t) or 1.) if len(t) else 1.
@@ -553,4 +577,6 @@ def margins(est:BaseEstimator,          # a fitted two-class booster with `alpha
     check_is_fitted(est)
     if len(est.classes_) != 2: raise ValueError("margins are defined here for two classes")
     sign = np.where(np.asarray(y) == est.classes_[1], 1., -1.)
-    return np.clip(sign*est.decision_function(X)/max(np.abs(est.alphas_).sum(), np.finfo(float).tiny), -1, 1)          # one, also after rounding
+    # one, also after rounding
+    return np.clip(sign*est.decision_function(X)/max(np.abs(est.alphas_).sum(), np.finfo(float).tiny),
+                   -1, 1)

@@ -93,8 +93,9 @@ def vc_gap(d:float,          # VC dimension
            risk:float=0.05,  # chance that the bound fails
           )->float:          # true error exceeds training error by at most this
     "Complexity term of Vapnik's bound (Eq. 18)."
-    if not (N > 0 and d > 0 and 0 < risk < 1): raise ValueError("vc_gap needs d > 0, N > 0 and risk in (0, 1)")
-    if N < d: return math.inf                                            # no promise with fewer examples than dimensions
+    if not (N > 0 and d > 0 and 0 < risk < 1):
+        raise ValueError("vc_gap needs d > 0, N > 0 and risk in (0, 1)")
+    if N < d: return math.inf                       # no promise with fewer examples than dimensions
     return 2*math.sqrt((d*(math.log(2*N/d) + 1) - math.log(risk/9))/N)
 
 def combination_vc(d:int,    # VC dimension of the base class, at least 2
@@ -111,6 +112,7 @@ def margin_gap(d:float,          # VC dimension of the base class
                constant:float=1, # the constant hidden in the O of Eq. 20
               )->float:
     "Complexity term of the margin bound (Eq. 20) up to its unknown constant."
-    if not (N > 0 and d > 0 and 0 < theta <= 1 and 0 < risk < 1): raise ValueError("margin_gap needs d, N > 0, theta in (0, 1] and risk in (0, 1)")
+    if not (N > 0 and d > 0 and 0 < theta <= 1 and 0 < risk < 1):
+        raise ValueError("margin_gap needs d, N > 0, theta in (0, 1] and risk in (0, 1)")
     if N < d: return math.inf
     return constant*math.sqrt((d*math.log(N/d)**2/theta**2 + math.log(1/risk))/N)

@@ -23,9 +23,12 @@ def encode_labels(y,              # labels of any type: numbers, strings, boolea
     check_classification_targets(y)
     y = np.asarray(y)
     classes = np.unique(y)
-    if len(classes) < 2: raise ValueError(f"Classification needs samples of at least 2 classes, but y contains one class: {classes[0]!r}" if len(classes)
-                                          else "y is empty: classification needs samples of at least 2 classes")
-    return classes, np.searchsorted(classes, y).astype(np.int64, copy=False).ravel()      # a place among few classes: no sorting of all labels
+    if len(classes) == 0: raise ValueError("y is empty: classification needs samples of at least 2 classes")
+    if len(classes) == 1:
+        raise ValueError("Classification needs samples of at least 2 classes, "
+                         f"but y contains one class: {classes.tolist()[0]!r}")
+    # a place among few classes: no sorting of all labels
+    return classes, np.searchsorted(classes, y).astype(np.int64, copy=False).ravel()
 
 # %% ../../nbs/core/08_conventions.ipynb #a2a051a0
 def normalise_weights(sample_weight,  # None for uniform weights, or one non-negative number a row
@@ -73,9 +76,11 @@ def encode_column(column,          # Arrow column
     "One Arrow column as floats: numbers as they are, words as codes, missing as NaN."
     import pyarrow as pa, pyarrow.compute as pc
     t = column.type
-    if categories is None and (pa.types.is_integer(t) or pa.types.is_floating(t) or pa.types.is_decimal(t) or pa.types.is_null(t)) or categories is False:
+    if categories is None and (pa.types.is_integer(t) or pa.types.is_floating(t)
+                               or pa.types.is_decimal(t) or pa.types.is_null(t)) or categories is False:
         values = pc.cast(column, pa.float64()).to_numpy(zero_copy_only=False)
-        if np.isinf(values).any(): raise ValueError("Input X contains infinity or a value too large for dtype('float64').")
+        if np.isinf(values).any():
+            raise ValueError("Input X contains infinity or a value too large for dtype('float64').")
         return values.astype(np.float64), None
     words = pc.cast(pc.cast(column, t.value_type) if pa.types.is_dictionary(t) else column, pa.string())
     if categories is None: categories = sorted(pc.drop_null(pc.unique(words)).to_pylist())
@@ -94,8 +99,11 @@ def tabular_input(est,            # the estimator, whose kinds_, categories_ and
     "Validated float64 matrix of an array or a table; nominal columns as codes, NaN for missing."
     from sklearn.utils.validation import validate_data, check_consistent_length, column_or_1d
     labelled = y is not None and not (isinstance(y, str) and y == "no_validation")
-    if y is None and reset: raise ValueError(f"{type(est).__name__} requires y to be passed, but the target y is None")
-    words = is_table(X) and (type(X).__module__.startswith("pyarrow") or _has_words(X) if reset else any(c is not None for c in est.categories_) or type(X).__module__.startswith("pyarrow"))
+    if y is None and reset:
+        raise ValueError(f"{type(est).__name__} requires y to be passed, but the target y is None")
+    words = is_table(X) and (type(X).__module__.startswith("pyarrow")
+                             or _has_words(X) if reset else any(c is not None for c in est.categories_)
+                             or type(X).__module__.startswith("pyarrow"))
     if not words:
         checked = validate_data(est, X, y if labelled else "no_validation", reset=reset, dtype=np.float64, ensure_all_finite="allow-nan")
         X, y = checked if labelled else (checked, y)
@@ -103,7 +111,10 @@ def tabular_input(est,            # the estimator, whose kinds_, categories_ and
     else:
         X = _table_input(est, to_arrow(X), reset)
         if labelled: y = column_or_1d(np.asarray(y), warn=True); check_consistent_length(X, y)
-    if reset: est.kinds_ = ["nominal" if c is not None or j in _nominal_columns(est, nominal, X.shape[1]) else "numeric" for j, c in enumerate(est.categories_)]
+    if reset:
+        est.kinds_ = ["nominal" if c is not None
+                      or j in _nominal_columns(est, nominal, X.shape[1]) else "numeric"
+                      for j, c in enumerate(est.categories_)]
     return (X, y) if labelled else X
 
 # %% ../../nbs/core/08_conventions.ipynb #fd325331
@@ -116,31 +127,42 @@ def _has_words(X):
 def refuse_words(X, why:str):
     "Where only numbers make sense: a sentence that names the column of words and says why."
     import pyarrow as pa
-    words = [f.name for f in to_arrow(X).schema if not (pa.types.is_primitive(f.type) or pa.types.is_decimal(f.type) or pa.types.is_null(f.type))] if is_table(X) else []
+    words = [f.name for f in to_arrow(X).schema
+             if not (pa.types.is_primitive(f.type) or pa.types.is_decimal(f.type)
+                     or pa.types.is_null(f.type))] if is_table(X) else []
     if words: raise ValueError(f"column {words[0]!r} does not hold numbers: {why}")
 
 def _nominal_columns(est, nominal, d):
     "Positions of the columns called nominal by index, name or mask."
     if nominal is None: return ()
     nominal = np.asarray(nominal)
-    if nominal.dtype == bool and nominal.shape != (d,): raise ValueError(f"nominal_features masks {nominal.shape} columns, X has {d}")
+    if nominal.dtype == bool and nominal.shape != (d,):
+        raise ValueError(f"nominal_features masks {nominal.shape} columns, X has {d}")
     names = list(getattr(est, "feature_names_in_", []))
-    at = np.flatnonzero(nominal) if nominal.dtype == bool else [names.index(c) if isinstance(c, str) and c in names else c for c in nominal.tolist()]
-    if any(isinstance(c, str) or not -d <= c < d for c in at): raise ValueError(f"nominal_features {nominal.tolist()} does not fit the {d} columns of X")
+    at = (np.flatnonzero(nominal) if nominal.dtype == bool
+          else [names.index(c) if isinstance(c, str) and c in names else c for c in nominal.tolist()])
+    if any(isinstance(c, str) or not -d <= c < d for c in at):
+        raise ValueError(f"nominal_features {nominal.tolist()} does not fit the {d} columns of X")
     return {int(c) % d for c in at}
 
 def _check_nameless(est, names):
     "A table for an estimator that was fitted on an array: its columns are taken by position, as scikit-learn takes them."
-    if len(names) != est.n_features_in_: raise ValueError(f"X has {len(names)} features, but {type(est).__name__} is expecting {est.n_features_in_} features as input")
+    if len(names) != est.n_features_in_:
+        raise ValueError(f"X has {len(names)} features, but {type(est).__name__} is expecting "
+                         f"{est.n_features_in_} features as input")
     warnings.warn(f"X has feature names, but {type(est).__name__} was fitted without feature names", UserWarning, stacklevel=4)
 
 def _table_input(est, table, reset):
     "Float matrix of an Arrow table, learning or checking column names and categories."
-    if table.num_rows == 0 or table.num_columns == 0: raise ValueError(f"Found array with {table.num_rows} sample(s) and {table.num_columns} feature(s) while a minimum of 1 is required.")
+    if table.num_rows == 0 or table.num_columns == 0:
+        raise ValueError(f"Found array with {table.num_rows} sample(s) and {table.num_columns} "
+                         "feature(s) while a minimum of 1 is required.")
     names = table.column_names
     if reset: est.feature_names_in_, est.n_features_in_ = np.array(names, dtype=object), len(names)
     elif not hasattr(est, "feature_names_in_"): _check_nameless(est, names)
-    elif list(est.feature_names_in_) != names: raise ValueError(f"The feature names should match those that were passed during fit: expected {list(est.feature_names_in_)}, got {names}")
+    elif list(est.feature_names_in_) != names:
+        raise ValueError("The feature names should match those that were passed during fit: "
+                         f"expected {list(est.feature_names_in_)}, got {names}")
     known = [None]*len(names) if reset else [False if c is None else c for c in est.categories_]
     columns = [encode_column(table.column(j), known[j]) for j in range(len(names))]
     if reset: est.categories_ = [c for _, c in columns]
@@ -151,7 +173,9 @@ def history_table(rows:list,         # one dict a round, all with the same keys
                  )->"pyarrow.Table": # column a key
     "One row a boosting round, as an Arrow table."
     import pyarrow as pa
-    if not rows: return pa.table({k: pa.array([], pa.int64() if k == "round" else pa.float64()) for k in ("round", "error", "edge", "alpha", "loss")})
+    if not rows:
+        return pa.table({k: pa.array([], pa.int64() if k == "round" else pa.float64())
+                         for k in ("round", "error", "edge", "alpha", "loss")})
     return pa.table({k: [r[k] for r in rows] for k in rows[0]})
 
 # %% ../../nbs/core/08_conventions.ipynb #b26f34b0
@@ -235,5 +259,7 @@ def readable(est,        # any estimator
     "What `print` shows of an estimator: a line of parameters, then what it has learnt."
     from boostlit.core.plots import terms_text
     fitted = any(k.endswith("_") and not k.startswith("_") for k in vars(est))
-    if not fitted or hasattr(est, "estimators_") or getattr(est, "language_", "") == "learner": return repr(est)       # nothing learnt, or a black box
+    # nothing learnt, or a black box
+    if not fitted or hasattr(est, "estimators_") or getattr(est, "language_", "") == "learner":
+        return repr(est)
     return f"{est!r}\n{terms_text(est, top)}"

@@ -94,12 +94,16 @@ def _column(col, kind=None):
     if isinstance(col, (pa.ChunkedArray, pa.Array)):
         if pa.types.is_dictionary(col.type): col = col.cast(col.type.value_type)
         t = col.type
-        if pa.types.is_nested(t) or pa.types.is_binary(t) or pa.types.is_temporal(t): raise ValueError(f"cannot encode a column of type {t}: only numbers, booleans and strings")
+        if pa.types.is_nested(t) or pa.types.is_binary(t) or pa.types.is_temporal(t):
+            raise ValueError(f"cannot encode a column of type {t}: only numbers, booleans and strings")
         words = "string" in str(t)
-        col = np.array(col.to_pylist(), object) if words else np.asarray(col.cast(pa.float64()).to_numpy(**({} if isinstance(col, pa.ChunkedArray) else {"zero_copy_only": False})), float)
+        copy = {} if isinstance(col, pa.ChunkedArray) else {"zero_copy_only": False}
+        col = (np.array(col.to_pylist(), object) if words
+               else np.asarray(col.cast(pa.float64()).to_numpy(**copy), float))
     if col.dtype.kind not in "OUST": return _floats(col, kind)
     missing = np.array([v is None or v != v for v in col], bool)
-    if not any(isinstance(v, str) for v in col[~missing]): return _floats(np.where(missing, np.nan, col), kind)
+    if not any(isinstance(v, str) for v in col[~missing]):
+        return _floats(np.where(missing, np.nan, col), kind)
     if kind == "numeric": return _floats(np.where(missing, np.nan, col), kind)
     return np.where(missing, "", col).astype(str), missing, "nominal"
 
@@ -148,7 +152,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         from sklearn.utils.validation import check_is_fitted
         check_is_fitted(self)
         columns = [_column(c, k) for c, k in zip(_columns(self, X, reset=False), self.kinds_)]
-        return np.column_stack([v if k == "numeric" else _codes(v, m, c, self.unseen, j) for j, ((v, m, _), k, c) in enumerate(zip(columns, self.kinds_, self.categories_))])
+        return np.column_stack([v if k == "numeric" else _codes(v, m, c, self.unseen, j)
+                                for j, ((v, m, _), k, c) in enumerate(zip(columns, self.kinds_, self.categories_))])
 
     def get_feature_names_out(self, input_features:"ArrayLike|None"=None)->np.ndarray:
         "Names of the columns: one in, one out."
@@ -165,20 +170,25 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 def _columns(est, X, reset):
     "The columns of an array or a table of any make; their number and names are learnt or checked."
     from sklearn.utils.validation import validate_data
-    if not (is_table(X) or isinstance(X, pa.RecordBatch)): return list(validate_data(est, X, reset=reset, dtype=None, ensure_all_finite=False).T)
+    if not (is_table(X) or isinstance(X, pa.RecordBatch)):
+        return list(validate_data(est, X, reset=reset, dtype=None, ensure_all_finite=False).T)
     try: table = to_arrow(X)
-    except (pa.ArrowInvalid, pa.ArrowTypeError) as e: raise ValueError(f"a column mixes types that no table can hold: {str(e).splitlines()[0]}") from e
+    except (pa.ArrowInvalid, pa.ArrowTypeError) as e:
+        raise ValueError(f"a column mixes types that no table can hold: {str(e).splitlines()[0]}") from e
     if not table.num_rows: raise ValueError("Found array with 0 sample(s): the table has no rows")
-    if not table.num_columns: raise ValueError("Found array with 0 feature(s): the table has no columns")
+    if not table.num_columns:
+        raise ValueError("Found array with 0 feature(s): the table has no columns")
     validate_data(est, X if not isinstance(X, pa.RecordBatch) else table, reset=reset, skip_check_array=True)
     return table.columns
 
 def _check_kinds(kinds, unseen, d):
     "One kind a column, None where it is to be found."
-    if unseen not in ("other", "missing", "error"): raise ValueError(f"unseen must be 'other', 'missing' or 'error', got {unseen!r}")
+    if unseen not in ("other", "missing", "error"):
+        raise ValueError(f"unseen must be 'other', 'missing' or 'error', got {unseen!r}")
     if kinds is None: return [None]*d
     if len(kinds) != d: raise ValueError(f"kinds names {len(kinds)} columns, the table has {d}")
-    if bad := set(kinds)-{"numeric", "nominal", "binary"}: raise ValueError(f"kinds must be 'numeric' or 'nominal', got {sorted(map(str, bad))[0]!r}")
+    if bad := set(kinds)-{"numeric", "nominal", "binary"}:
+        raise ValueError(f"kinds must be 'numeric' or 'nominal', got {sorted(map(str, bad))[0]!r}")
     return [k.replace("binary", "numeric") for k in kinds]
 
 # %% ../../nbs/core/00_datasets.ipynb #9ab29f2b
@@ -214,10 +224,13 @@ def _facts(info)->dict:
     from collections import Counter
     counts, kinds = list(info["classes"].values()), Counter(info["kinds"].values())
     names, lost = info.get("class_names") or list(info["classes"]), sum(info["missing"].values())
-    size = f"{info['rows']:,} rows × {len(info['kinds'])} features ({', '.join(f'{n} {k}' for k, n in kinds.items())})" if info["task"] == "tabular" else f"{info['rows']:,} {info['task']}s"
+    size = (f"{info['rows']:,} rows × {len(info['kinds'])} features "
+            f"({', '.join(f'{n} {k}' for k, n in kinds.items())})" if info["task"] == "tabular"
+            else f"{info['rows']:,} {info['task']}s")
     detail = ", ".join(f"{c} {n:,}" for c, n in zip(names, counts)) if len(counts) <= 4 else f"{min(counts):,} to {max(counts):,} each"
     return {"size": size, "classes": f"{len(counts)} classes ({detail})",
-            "missing": f"{lost:,} missing value{'s'*(lost > 1)} in {len(info['missing'])} column{'s'*(len(info['missing']) > 1)}" if lost else "no missing values"}
+            "missing": f"{lost:,} missing value{'s'*(lost > 1)} in {len(info['missing'])} "
+                       f"column{'s'*(len(info['missing']) > 1)}" if lost else "no missing values"}
 
 def _card(name, info)->str:
     "A small HTML table for notebooks."
@@ -225,7 +238,8 @@ def _card(name, info)->str:
     facts = {**_facts(info), "cite": info["citation"], **({"note": info["note"]} if "note" in info else {})}
     rows = "".join(f"<tr><th {left}>{e(k)}</th><td {left}>{e(v)}</td></tr>" for k, v in facts.items())
     home = e(info["home"], quote=True)
-    return f"<table><caption><b>{e(name)}</b>: {e(info['title'])}</caption><tbody>{rows}<tr><th {left}>home</th><td {left}><a href='{home}'>{home}</a></td></tr></tbody></table>"
+    return (f"<table><caption><b>{e(name)}</b>: {e(info['title'])}</caption><tbody>{rows}"
+            f"<tr><th {left}>home</th><td {left}><a href='{home}'>{home}</a></td></tr></tbody></table>")
 
 # %% ../../nbs/core/00_datasets.ipynb #c99c84b4
 def cache_dir()->Path: # a folder that may not exist yet
@@ -259,11 +273,15 @@ def check_table(table:pa.Table, # a table that claims to be the data set
     info = dataset_info(name)
     want = [*info["kinds"], info["target"]] if info["task"] != "image" else info["columns"]
     if lost := [c for c in want if c not in table.column_names]:
-        raise DatasetError(f"{where} is not {name!r}: column {lost[0]!r} is missing" + (f" and {len(lost)-1} more" if len(lost) > 1 else ""))
-    if table.num_rows != info["rows"]: raise DatasetError(f"{where} is not {name!r}: it has {table.num_rows:,} rows, {info['rows']:,} were expected")
+        raise DatasetError(f"{where} is not {name!r}: column {lost[0]!r} is missing"
+                           + (f" and {len(lost)-1} more" if len(lost) > 1 else ""))
+    if table.num_rows != info["rows"]:
+        raise DatasetError(f"{where} is not {name!r}: it has {table.num_rows:,} rows, {info['rows']:,} "
+                           "were expected")
     table = table.select(want)
     if fingerprint(table) != info["fingerprint"]:
-        raise DatasetError(f"{where} is not {name!r}: its content has another fingerprint than the registry's; remove the file to fetch it again, or pass verify=False")
+        raise DatasetError(f"{where} is not {name!r}: its content has another fingerprint than the "
+                           "registry's; remove the file to fetch it again, or pass verify=False")
     return table
 
 # %% ../../nbs/core/00_datasets.ipynb #c77c0949
@@ -306,8 +324,10 @@ def fetch_file(url:str,            # where from
                     bar.update(len(chunk))
     except HTTPError as e: raise DatasetError(f"{url} answered {e.code} {e.reason}") from e
     except (OSError, HTTPException) as e:
-        raise DatasetError(f"{url} could not be reached ({_reason(e)})" if not got else f"the connection to {url} broke after {got:,} bytes ({_reason(e)})") from e
-    if total is not None and got != total: raise DatasetError(f"the connection to {url} broke after {got:,} of {total:,} bytes")
+        raise DatasetError(f"{url} could not be reached ({_reason(e)})" if not got
+                           else f"the connection to {url} broke after {got:,} bytes ({_reason(e)})") from e
+    if total is not None and got != total:
+        raise DatasetError(f"the connection to {url} broke after {got:,} of {total:,} bytes")
 
 # %% ../../nbs/core/00_datasets.ipynb #613258c7
 def _reason(e):
@@ -373,9 +393,11 @@ def parse_openml(bunch,      # from `fetch_openml(as_frame=False, target_column=
     for j, name in enumerate(names):
         if name in spec.get("drop", ()): continue
         v, cats = bunch.data[:, j], bunch.categories.get(name)
-        text = ["?" if x is None or x != x else cats[int(x)] if cats else (str(int(x)) if float(x).is_integer() else repr(float(x))) for x in v.tolist()]
+        text = ["?" if x is None or x != x else cats[int(x)] if cats
+                else (str(int(x)) if float(x).is_integer() else repr(float(x))) for x in v.tolist()]
         columns.append(pa.chunked_array([text], pa.string()))
-    if m := spec.get("labels"): columns[-1] = pa.chunked_array([[m[t] for t in columns[-1].to_pylist()]])
+    if m := spec.get("labels"):
+        columns[-1] = pa.chunked_array([[m[t] for t in columns[-1].to_pylist()]])
     return typed_table(columns, info)
 
 # %% ../../nbs/core/00_datasets.ipynb #4d78233c
@@ -396,7 +418,9 @@ def parse_graphs(raw:bytes,  # a zip archive in the layout of the TU Dortmund co
         if a < b: edges[g].append({"src": a-int(start[g]), "dst": b-int(start[g]), "label": label})
     edges = [sorted(e, key=lambda d: (d["src"], d["dst"])) for e in edges]
     bond = pa.list_(pa.struct([(f, pa.int32()) for f in ("src", "dst", "label")]))
-    return pa.table({"graph_id": pa.array(range(len(nodes)), pa.int32()), "nodes": pa.array(nodes, pa.list_(pa.int32())), "edges": pa.array(edges, bond), "target": target})
+    return pa.table({"graph_id": pa.array(range(len(nodes)), pa.int32()),
+                     "nodes": pa.array(nodes, pa.list_(pa.int32())), "edges": pa.array(edges, bond),
+                     "target": target})
 
 # %% ../../nbs/core/00_datasets.ipynb #c2c6970d
 def _download(name, info, folder, progress):
@@ -405,15 +429,20 @@ def _download(name, info, folder, progress):
     if "openml" in spec:
         from sklearn.datasets import fetch_openml
         with progress_bar(total=1, desc=f"{name} from OpenML", show=progress):
-            try: bunch = fetch_openml(data_id=spec["openml"], as_frame=False, target_column=None, cache=False, parser="liac-arff", n_retries=1)
-            except Exception as e: raise DatasetError(f"OpenML data set {spec['openml']} could not be fetched ({_reason(e)})") from e
+            try:
+                bunch = fetch_openml(data_id=spec["openml"], as_frame=False, target_column=None,
+                                     cache=False, parser="liac-arff", n_retries=1)
+            except Exception as e:
+                raise DatasetError(f"OpenML data set {spec['openml']} could not be fetched ({_reason(e)})") from e
         where, parse = f"OpenML data set {spec['openml']}", lambda: parse_openml(bunch, info)
     else:
-        for i, url in enumerate(spec["urls"]): fetch_file(url, folder/str(i), f"{name} {i+1}/{len(spec['urls'])}", progress)
+        for i, url in enumerate(spec["urls"]):
+            fetch_file(url, folder/str(i), f"{name} {i+1}/{len(spec['urls'])}", progress)
         raws = [(folder/str(i)).read_bytes() for i in range(len(spec["urls"]))]
         where, parse = spec["urls"][0], lambda: parse_graphs(raws[0], info) if "graphs" in spec else parse_uci(raws, info)
     try: table = parse()
-    except Exception as e: raise DatasetError(f"what came from {where} is not {name!r} as we know it ({e})") from e
+    except Exception as e:
+        raise DatasetError(f"what came from {where} is not {name!r} as we know it ({e})") from e
     return check_table(table, name, f"what came from {where}")
 
 # %% ../../nbs/core/00_datasets.ipynb #5e280285
@@ -423,12 +452,16 @@ def fetch_dataset(name:str,           # a name from `list_datasets`
     "Download a data set from its public home into the cache: whole and checked, or not at all."
     info, cache = dataset_info(name), cache_dir()
     if "fetch" not in info:
-        raise DatasetError(f"{name!r} is not in $BOOSTLIT_DATA ({os.environ.get('BOOSTLIT_DATA') or 'not set'}) and cannot be fetched by itself; its home is {info['home']}")
+        raise DatasetError(f"{name!r} is not in $BOOSTLIT_DATA "
+                           f"({os.environ.get('BOOSTLIT_DATA') or 'not set'}) and cannot be fetched by "
+                           f"itself; its home is {info['home']}")
     new = not cache.exists()
     try:
         cache.mkdir(parents=True, exist_ok=True)
         work = tempfile.TemporaryDirectory(dir=cache, prefix=".fetch-")
-    except OSError as e: raise DatasetError(f"cannot write to the cache {cache} ({e.strerror}); set BOOSTLIT_CACHE to a folder that can be written") from e
+    except OSError as e:
+        raise DatasetError(f"cannot write to the cache {cache} ({e.strerror}); set BOOSTLIT_CACHE to a "
+                           "folder that can be written") from e
     try:
         with work as folder:
             table, tmp = _download(name, info, Path(folder), progress), Path(folder)/"table.parquet"
@@ -465,5 +498,6 @@ def list_datasets()->pa.Table: # one row a data set
         k = list(i["kinds"].values())
         rows.append({"name": name, "task": i["task"], "rows": i["rows"], "features": len(k) if i["task"] == "tabular" else None,
                      **{f: k.count(f) for f in ("numeric", "nominal", "binary")}, "classes": len(i["classes"]),
-                     "missing": sum(i["missing"].values()), "papers": i["papers"], "openml": i.get("openml"), "home": i["home"], "here": have_dataset(name)})
+                     "missing": sum(i["missing"].values()), "papers": i["papers"],
+                     "openml": i.get("openml"), "home": i["home"], "here": have_dataset(name)})
     return pa.Table.from_pylist(rows)

@@ -16,10 +16,12 @@ from dataclasses import dataclass
 from pathlib import Path
 import numpy as np
 from numba import njit
-from .boosting import LABELS, TINY, AdaBoostClassifier, Boosted, GentleBoostClassifier, _stump_step, half_log_odds, step_factors
+from .boosting import (LABELS, TINY, AdaBoostClassifier, Boosted, GentleBoostClassifier,
+                                    _stump_step, half_log_odds, step_factors)
 from .conventions import INTERRUPTS, encode_column, progress_bar, to_arrow, warn_interrupted
 from .models import table_bytes, table_from
-from .stumps import (CRITERIA, STUMP, UNIT, StumpOracle, _class_cut, _distinct, _histograms, _scan, code_outputs, code_values, encode_with, fixed_scale,
+from .stumps import (CRITERIA, STUMP, UNIT, StumpOracle, _class_cut, _distinct, _histograms,
+                                  _scan, code_outputs, code_values, encode_with, fixed_scale,
                                   midpoints, quantile_cuts, record_class_stump, record_stump, sampled_rows, to_fixed)
 
 # %% ../../nbs/core/12_distributed.ipynb #1f976b85
@@ -83,15 +85,23 @@ def merge_summaries(summaries:list, # of consecutive partitions
     "Union of words, values and labels; sums of rows and weight."
     first = summaries[0]
     for s in summaries[1:]:
-        if list(s["columns"]) != list(first["columns"]): raise ValueError(f"the partitions differ in their columns: {list(first['columns'])} and {list(s['columns'])}")
+        if list(s["columns"]) != list(first["columns"]):
+            raise ValueError(f"the partitions differ in their columns: {list(first['columns'])} and "
+                             f"{list(s['columns'])}")
     columns = {}
     for c in first["columns"]:
         parts = [s["columns"][c] for s in summaries]
         nan = any(p["nan"] for p in parts)
-        if len({"words" in p for p in parts}) > 1: raise ValueError(f"column {c!r} holds words in one partition and numbers in another")
-        if "words" in parts[0]: columns[c] = dict(words=set().union(*(p["words"] for p in parts)), nan=nan)
-        else: columns[c] = dict(distinct=None if any(p["distinct"] is None for p in parts) else np.unique(np.concatenate([p["distinct"] for p in parts])), nan=nan)
-    return dict(rows=[n for s in summaries for n in s["rows"]], labels=set().union(*(s["labels"] for s in summaries)), mass=sum(s["mass"] for s in summaries), columns=columns)
+        if len({"words" in p for p in parts}) > 1:
+            raise ValueError(f"column {c!r} holds words in one partition and numbers in another")
+        if "words" in parts[0]:
+            columns[c] = dict(words=set().union(*(p["words"] for p in parts)), nan=nan)
+        else:
+            columns[c] = dict(distinct=None if any(p["distinct"] is None for p in parts)
+                              else np.unique(np.concatenate([p["distinct"] for p in parts])), nan=nan)
+    return dict(rows=[n for s in summaries for n in s["rows"]],
+                labels=set().union(*(s["labels"] for s in summaries)),
+                mass=sum(s["mass"] for s in summaries), columns=columns)
 
 # %% ../../nbs/core/12_distributed.ipynb #166bcd70
 @dataclass
@@ -120,30 +130,39 @@ def sample_partition(source, weight, names, rows):
 def plan_table(summary, samples, target, weight, max_bins, nominal):
     "Cut points as one machine would choose them. `samples(names, rows)` returns the rows of the named columns."
     names, n = list(summary["columns"]), sum(summary["rows"])
-    if len(summary["labels"]) < 2: raise ValueError(f"Classification needs samples of at least 2 classes, but the table has {sorted(summary['labels'])}")
-    if unknown := [c for c in nominal if c not in names]: raise ValueError(f"nominal names a column {unknown[0]!r} that the table does not have")
+    if len(summary["labels"]) < 2:
+        raise ValueError("Classification needs samples of at least 2 classes, but the table has "
+                         f"{sorted(summary['labels'])}")
+    if unknown := [c for c in nominal if c not in names]:
+        raise ValueError(f"nominal names a column {unknown[0]!r} that the table does not have")
     points, many = {}, []
     for c, s in summary["columns"].items():
         limit = None if max_bins is None else max(2, max_bins - s["nan"])
         if "words" in s: points[c] = np.arange(len(s["words"]), dtype=np.float64)
         elif c in nominal:
-            if s["distinct"] is None: raise ValueError(f"the nominal column {c!r} has more than {max_bins} values")
+            if s["distinct"] is None:
+                raise ValueError(f"the nominal column {c!r} has more than {max_bins} values")
             points[c] = s["distinct"]
         elif s["distinct"] is None or limit is not None and len(s["distinct"]) > limit: many.append(c)
         else: points[c] = midpoints(s["distinct"][:-1], s["distinct"][1:])
     if many:
         sample = samples(many, sampled_rows(n))
-        for k, c in enumerate(many): points[c] = quantile_cuts(sample[:, k], max(2, max_bins - summary["columns"][c]["nan"]))
+        for k, c in enumerate(many):
+            points[c] = quantile_cuts(sample[:, k], max(2, max_bins - summary["columns"][c]["nan"]))
     columns = summary["columns"].values()
-    return TablePlan(names, [sorted(s["words"]) if "words" in s else None for s in columns], ["nominal" if "words" in s or c in nominal else "numeric" for c, s in summary["columns"].items()],
-                     [points[c] for c in names], np.array([s["nan"] for s in columns]), np.unique(list(summary["labels"])), summary["rows"], summary["mass"], target, weight, max_bins)
+    return TablePlan(names, [sorted(s["words"]) if "words" in s else None for s in columns],
+                     ["nominal" if "words" in s or c in nominal else "numeric"
+                      for c, s in summary["columns"].items()],
+                     [points[c] for c in names], np.array([s["nan"] for s in columns]),
+                     np.unique(list(summary["labels"])), summary["rows"], summary["mass"], target,
+                     weight, max_bins)
 
 # %% ../../nbs/core/12_distributed.ipynb #c0d11330
 class Partition:
     "Codes, labels, weights and scores of one partition, and the number of rounds they have seen."
     def __init__(self, codes, y, w0, plan, offset):
         self.codes, self.labels, self.w0, self.offset = codes, y, w0, offset
-        self.stride = int(plan.weight is not None)                         # equal start weights: one number stands for all
+        self.stride = int(plan.weight is not None)  # equal start weights: one number stands for all
         self.start = to_fixed(w0, UNIT) if self.stride else np.ones(1, np.int64)
         self.mass = int(self.start.sum()) if self.stride else len(y)
         self.points, self.has_nan, self.n_codes, self.nominal = plan.points, plan.has_nan, plan.n_codes, plan.nominal
@@ -158,12 +177,16 @@ def load_partition(source, plan:TablePlan, k:int)->Partition:
     table = read_source(source, plan.weight)
     X = np.ascontiguousarray(matrix_of(table, plan.names, plan.categories))
     for j in np.flatnonzero(plan.nominal):
-        if not np.isin(X[~np.isnan(X[:, j]), j], plan.points[j]).all(): raise ValueError(f"column {plan.names[j]!r} of partition {k} holds a value that the given cuts do not know")
+        if not np.isin(X[~np.isnan(X[:, j]), j], plan.points[j]).all():
+            raise ValueError(f"column {plan.names[j]!r} of partition {k} holds a value that the given "
+                             "cuts do not know")
     labels = table[plan.target]
     if pa.types.is_dictionary(labels.type): labels = pc.cast(labels, labels.type.value_type)
     y = pc.index_in(labels, value_set=pa.array(plan.classes.tolist(), labels.type)).to_numpy(zero_copy_only=False)
     w0 = np.full(1, 1/plan.mass) if plan.weight is None else weights_of(table, plan.weight)/plan.mass
-    return Partition(encode_with(X, plan.points, plan.kinds, plan.has_nan)[0], y.astype(np.uint8 if len(plan.classes) <= 256 else np.int64), w0, plan, int(plan.offsets[k]))
+    return Partition(encode_with(X, plan.points, plan.kinds, plan.has_nan)[0],
+                     y.astype(np.uint8 if len(plan.classes) <= 256 else np.int64), w0, plan,
+                     int(plan.offsets[k]))
 
 # %% ../../nbs/core/12_distributed.ipynb #36be0d1c
 def _sums(part, columns):
@@ -212,7 +235,8 @@ def _class_step(w, w0, start, stride, y, out, alpha, down, up, votes, k):
 
 def sign_step(part, codes, value, factor):
     "One round of AdaBoost or Gentle AdaBoost: `value` by code, `factor` by code and label."
-    part.state = *_stump_step(codes, (value[:, None]*LABELS).ravel(), factor.ravel(), part.sign, part.w, part.F, part.g, part.start, part.stride), part.mass, 0.
+    part.state = *_stump_step(codes, (value[:, None]*LABELS).ravel(), factor.ravel(), part.sign, part.w,
+                              part.F, part.g, part.start, part.stride), part.mass, 0.
 
 # %% ../../nbs/core/12_distributed.ipynb #eb2b4683
 @dataclass(frozen=True)
@@ -226,18 +250,22 @@ def begin(part, run):
     part.run, part.done, part.w, part.g = run, 0, np.broadcast_to(part.w0, n).copy(), np.empty(n, np.int64)
     part.F = np.zeros((n, run.n_classes) if samme else n)
     if samme: part.g[:] = to_fixed(part.w, UNIT); part.state = int(part.g.sum()), 0, part.mass, 0.
-    else: part.sign = np.where(part.labels == run.target, 1, -1).astype(np.int8); sign_step(part, part.codes[0], np.zeros(part.n_codes[0]), np.ones((part.n_codes[0], 2)))
+    else:
+        part.sign = np.where(part.labels == run.target, 1, -1).astype(np.int8)
+        sign_step(part, part.codes[0], np.zeros(part.n_codes[0]), np.ones((part.n_codes[0], 2)))
 
 def replay(part, step):
     "Take part in one finished round."
     factors, alpha, down, up = step
     if part.run.master == "samme":
-        total, wrong, loss = _class_step(part.w, part.w0, part.start, part.stride, part.labels, code_outputs(part, factors), alpha, down, up, part.F, part.g)
+        total, wrong, loss = _class_step(part.w, part.w0, part.start, part.stride, part.labels,
+                                         code_outputs(part, factors), alpha, down, up, part.F, part.g)
         part.state = total, wrong, part.mass, loss
     elif part.run.master == "gentle":
         f = code_values(part, factors)
         sign_step(part, part.codes[int(factors["feature"])], f, np.exp(-f[:, None]*LABELS)*down)
-    else: sign_step(part, (outputs_of(part, factors) > 0).astype(np.uint8), np.array([-alpha, alpha]), np.array([[down, up], [up, down]]))
+    else:
+        sign_step(part, (outputs_of(part, factors) > 0).astype(np.uint8), np.array([-alpha, alpha]), np.array([[down, up], [up, down]]))
     part.done += 1
 
 # %% ../../nbs/core/12_distributed.ipynb #7d25049d
@@ -267,12 +295,14 @@ class DistributedStumpOracle:
                  criterion:str="error", # "error", "entropy" or "least_squares": what `best` looks for
                  cuts=None,             # cut points (values of nominal columns), one array a column; None to find them
                  fan_in:int=8):         # answers merged by one task
-        if criterion not in CRITERIA: raise ValueError(f"criterion must be one of {list(CRITERIA)}, got {criterion!r}")
+        if criterion not in CRITERIA:
+            raise ValueError(f"criterion must be one of {list(CRITERIA)}, got {criterion!r}")
         self.client, self.criterion, self.fan_in, self.traffic = _client(client), criterion, max(2, fan_in), []
         sources = [self.client.compute(s) if hasattr(s, "dask") else s for s in partition_sources(data)]
         self.plan = make_plan(self, sources, target, weight, max_bins, tuple(nominal), cuts)
         at = [k for k, n in enumerate(self.plan.rows) if n]
-        self.partitions = [self.client.submit(load_partition, sources[k], self.plan, k, key=f"partition-{k}-{uuid.uuid4().hex}") for k in at]
+        self.partitions = [self.client.submit(load_partition, sources[k], self.plan, k,
+                                              key=f"partition-{k}-{uuid.uuid4().hex}") for k in at]
         self.start("adaboost" if criterion != "least_squares" else "gentle")
 
     @property
@@ -304,10 +334,12 @@ class DistributedStumpOracle:
 # %% ../../nbs/core/12_distributed.ipynb #54ce9996
 def _client(client):
     try: from distributed import default_client
-    except ImportError as e: raise ImportError("training on a cluster needs Dask: pip install 'boostlit[dask]'") from e
+    except ImportError as e:
+        raise ImportError("training on a cluster needs Dask: pip install 'boostlit[dask]'") from e
     if client is not None: return client
     try: return default_client()
-    except ValueError: raise ValueError("no Dask client: make one with distributed.Client(...) or pass client=") from None
+    except ValueError:
+        raise ValueError("no Dask client: make one with distributed.Client(...) or pass client=") from None
 
 def make_plan(oracle, sources, target, weight, max_bins, nominal, cuts):
     "The first two passes on the workers."
@@ -318,10 +350,12 @@ def make_plan(oracle, sources, target, weight, max_bins, nominal, cuts):
     starts = np.r_[0, np.cumsum(summary["rows"])]
     def samples(names, rows):
         mine = [None if rows is None else rows[(a <= rows) & (rows < b)] - a for a, b in zip(starts[:-1], starts[1:])]
-        return np.concatenate(c.gather([c.submit(sample_partition, s, weight, names, m, pure=False) for s, m, n in zip(sources, mine, summary["rows"]) if n]))
+        return np.concatenate(c.gather([c.submit(sample_partition, s, weight, names, m, pure=False)
+                                        for s, m, n in zip(sources, mine, summary["rows"]) if n]))
     plan = plan_table(summary, samples, target, weight, max_bins, nominal)
     if cuts is None: return plan
-    if len(cuts) != len(plan.names): raise ValueError(f"cuts has {len(cuts)} arrays, the table has {len(plan.names)} columns")
+    if len(cuts) != len(plan.names):
+        raise ValueError(f"cuts has {len(cuts)} arrays, the table has {len(plan.names)} columns")
     plan.points = [np.asarray(p, dtype=np.float64) for p in cuts]
     plan.__post_init__()
     return plan
@@ -333,11 +367,16 @@ def ask(oracle, question, *details, join=sum):
     while True:
         request = (oracle.run, start, oracle.log[start:], question, *details)
         layer = [c.submit(answer, p, *request, pure=False) for p in oracle.partitions]
-        while len(layer) > 1: layer = [c.submit(merge_answers, layer[i:i + oracle.fan_in], join, pure=False) for i in range(0, len(layer), oracle.fan_in)]
+        while len(layer) > 1:
+            layer = [c.submit(merge_answers, layer[i:i + oracle.fan_in], join, pure=False)
+                     for i in range(0, len(layer), oracle.fan_in)]
         result = layer[0].result()
         if not isinstance(result, dict): break
         start = result["behind"]
-    oracle.traffic.append(dict(round=len(oracle.log), sent=len(pickle.dumps(request))*len(oracle.partitions), received=len(pickle.dumps(result)), replayed=len(oracle.log) - start > 1))
+    oracle.traffic.append(dict(round=len(oracle.log),
+                               sent=len(pickle.dumps(request))*len(oracle.partitions),
+                               received=len(pickle.dumps(result)),
+                               replayed=len(oracle.log) - start > 1))
     return result
 
 def row_weights(part): return part.w.copy()
@@ -377,7 +416,9 @@ def given_histograms(part, g, v):
 def best_for(oracle, y, w):
     "Best stump for given labels and weights of all rows."
     y, w = np.asarray(y, dtype=np.float64), np.asarray(w, dtype=np.float64)
-    if not y.shape == w.shape == (oracle.shape[0],): raise ValueError(f"y and w must have one value for each of the {oracle.shape[0]} rows, got shapes {y.shape} and {w.shape}")
+    if not y.shape == w.shape == (oracle.shape[0],):
+        raise ValueError(f"y and w must have one value for each of the {oracle.shape[0]} rows, "
+                         f"got shapes {y.shape} and {w.shape}")
     scale = fixed_scale(max(float(np.abs(w*y).sum()), float(w.sum())))
     g, v = to_fixed(w*y, scale), to_fixed(w, scale)
     _, (HS, HW) = ask(oracle, given_histograms, g, v)
@@ -398,11 +439,12 @@ def boost_on_workers(oracle,     # a `DistributedStumpOracle` with a run begun
         while spent < n_rounds and not finished:
             state, h, row, factors, finished = find()
             complete(oracle, rows, state)
-            if finished and rows and row["alpha"] == 0: break                  # no better than guessing
+            if finished and rows and row["alpha"] == 0: break # no better than guessing
             price = 1 if cost is None else cost(h); spent += price; bar.update(price)
             row = {"round": len(rows) + 1, "error": np.nan, **row}
-            if oracle.run.master == "adaboost": row |= dict(loss=row["loss"]*(rows[-1]["loss"] if rows else 1.), cost=spent)
-            hypotheses.append(h); rows.append(row)                             # whole or not at all, should Ctrl-C come now
+            if oracle.run.master == "adaboost":
+                row |= dict(loss=row["loss"]*(rows[-1]["loss"] if rows else 1.), cost=spent)
+            hypotheses.append(h); rows.append(row)  # whole or not at all, should Ctrl-C come now
             oracle.update(h, row["alpha"], *factors)
         complete(oracle, rows, ask(oracle, no_question)[0])
     except INTERRUPTS as e: warn_interrupted(len(rows), e)
@@ -410,20 +452,24 @@ def boost_on_workers(oracle,     # a `DistributedStumpOracle` with a run begun
     return Boosted(hypotheses[:len(rows)], np.array([r["alpha"] for r in rows]), rows, None, None)
 
 def complete(oracle, rows, state):
-    "Error and loss of the last round, known when its weights are: the product of AdaBoost's normalisers, Gentle AdaBoost's sum of weights with its powers of two, or a sum."
+    "Error and loss of the last round, known when its weights are."
     if not rows: return
     rows[-1]["error"] = state[1]/state[2]
-    if oracle.run.master == "gentle": rows[-1]["loss"] = state[0]/UNIT/math.prod(down for _, _, down, _ in oracle.log)
+    if oracle.run.master == "gentle":
+        rows[-1]["loss"] = state[0]/UNIT/math.prod(down for _, _, down, _ in oracle.log)
     elif oracle.run.master == "samme": rows[-1]["loss"] = state[3]
 
 # %% ../../nbs/core/12_distributed.ipynb #4f082148
 def vote(wrong:int, total:int, K:int):
-    "From the weight of what a hypothesis gets wrong: its row of the history, the factors of the weights, and whether boosting ends with it."
+    "From the weight of what a hypothesis gets wrong: its row of the history, factors of the weights, the last round?"
     error = wrong/total
     chance = error >= 1 - 1/K - TINY
     alpha = 0. if chance else half_log_odds(error) if K == 2 else 2*half_log_odds(error) + np.log(K - 1)
     if K == 2: down, up, z = step_factors(error, alpha, total/UNIT)
-    else: z = np.nan; norm = (1 - error + error*np.exp(alpha))*total/UNIT; down, up = 1/norm, np.exp(alpha)/norm
+    else:
+        z = np.nan
+        norm = (1 - error + error*np.exp(alpha))*total/UNIT
+        down, up = 1/norm, np.exp(alpha)/norm
     return dict(weighted_error=error, edge=1 - error*K/(K - 1), alpha=alpha, loss=z), (down, up), chance or error <= TINY
 
 def distributed_adaboost(oracle,                # a `DistributedStumpOracle`
@@ -433,11 +479,16 @@ def distributed_adaboost(oracle,                # a `DistributedStumpOracle`
                         )->AdaBoostClassifier:  # fitted, as on one machine
     "AdaBoost (two classes) or SAMME (more) over a partitioned table."
     K = len(oracle.plan.classes)
-    if criterion not in ("error", "entropy") or criterion == "entropy" and K > 2: raise ValueError(f"criterion must be 'error', or 'entropy' with two classes, got {criterion!r}")
+    if criterion not in ("error", "entropy") or criterion == "entropy" and K > 2:
+        raise ValueError(f"criterion must be 'error', or 'entropy' with two classes, got {criterion!r}")
     oracle.start("adaboost" if K == 2 else "samme")
     def find():
-        if K > 2: state, H = ask(oracle, class_histograms, K); h, wrong = class_stump_from_histogram(oracle.plan, H)
-        else: state, ((h, edge),) = lane_answers(oracle, lane_histograms, ([[]],), criterion); wrong = (state[0] - int(edge))//2
+        if K > 2:
+            state, H = ask(oracle, class_histograms, K)
+            h, wrong = class_stump_from_histogram(oracle.plan, H)
+        else:
+            state, ((h, edge),) = lane_answers(oracle, lane_histograms, ([[]],), criterion)
+            wrong = (state[0] - int(edge))//2
         return state, h, *vote(wrong, state[0], K)
     est = AdaBoostClassifier(n_estimators=n_estimators, criterion=criterion, max_bins=oracle.plan.max_bins)
     return as_fitted(est, oracle.plan)._keep([boost_on_workers(oracle, find, n_estimators, show=verbose)], True)
@@ -454,7 +505,8 @@ def distributed_gentleboost(oracle,                   # a `DistributedStumpOracl
         return state, h, dict(edge=edge/state[0], alpha=1., loss=np.nan), (halves, halves), False
     runs = []
     for k in [1] if len(oracle.plan.classes) == 2 else range(len(oracle.plan.classes)):
-        oracle.start("gentle", k); runs.append(boost_on_workers(oracle, find, n_estimators, show=verbose))
+        oracle.start("gentle", k)
+        runs.append(boost_on_workers(oracle, find, n_estimators, show=verbose))
     est = GentleBoostClassifier(n_estimators=n_estimators, max_bins=oracle.plan.max_bins)
     return as_fitted(est, oracle.plan)._keep(runs, True)
 
@@ -490,5 +542,7 @@ def round_cost(rows:float,              # n
     "What one round of distributed boosting costs."
     P = partitions or workers
     depth, histogram = max(1, int(np.ceil(np.log(max(P, 2))/np.log(fan_in)))), 8*columns*codes*sums
-    seconds = dict(histograms=rows*columns/(rate*workers), trips=(depth + 1)*latency, wire=depth*fan_in*histogram/bandwidth, scheduler=P*task*(1 + 1/(fan_in - 1)))
-    return dict(**seconds, round=sum(seconds.values()), to_master=histogram, wire_total=histogram*P, memory_a_worker=rows*(columns + 2 + 3*8)/workers)
+    seconds = dict(histograms=rows*columns/(rate*workers), trips=(depth + 1)*latency,
+                   wire=depth*fan_in*histogram/bandwidth, scheduler=P*task*(1 + 1/(fan_in - 1)))
+    return dict(**seconds, round=sum(seconds.values()), to_master=histogram, wire_total=histogram*P,
+                memory_a_worker=rows*(columns + 2 + 3*8)/workers)

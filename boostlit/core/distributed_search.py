@@ -11,7 +11,8 @@ __all__ = ['random_bits', 'start_histograms', 'product_wrong', 'in_units', 'turn
 import numpy as np
 from numba import njit
 from .boosting import AdaBoostClassifier, GentleBoostClassifier
-from .distributed import (DistributedStumpOracle, _client, _sums, as_fitted, ask, boost_on_workers, distributed_adaboost, distributed_gentleboost,
+from .distributed import (DistributedStumpOracle, _client, _sums, as_fitted, ask,
+                                       boost_on_workers, distributed_adaboost, distributed_gentleboost,
                                        lane_answers, lane_histograms, outputs_of, same_stumps, vote)
 from .stumps import STUMP, UNIT
 
@@ -19,13 +20,15 @@ from .stumps import STUMP, UNIT
 def random_bits(state, offset:int, n:int, bits:int, chunk:int=1 << 20)->np.ndarray:
     "The numbers that a generator in `state` would give to the rows offset .. offset+n."
     rng = np.random.RandomState(); rng.set_state(state)
-    for lo in range(0, offset, chunk): rng.randint(0, 2**bits, size=min(chunk, offset - lo), dtype=np.uint64)
+    for lo in range(0, offset, chunk):
+        rng.randint(0, 2**bits, size=min(chunk, offset - lo), dtype=np.uint64)
     return rng.randint(0, 2**bits, size=n, dtype=np.uint64)
 
 def start_histograms(part, state, bits, mass):
     "Signed sums under `bits` random labellings and under the true labels (last); with `mass`, also plain sums."
     r = random_bits(state, part.offset, len(part.g), bits)
-    return _sums(part, [*(np.where(r >> np.uint64(b) & np.uint64(1), -part.g, part.g) for b in range(bits)), part.g] + [np.abs(part.g)]*mass)
+    relabelled = (np.where(r >> np.uint64(b) & np.uint64(1), -part.g, part.g) for b in range(bits))
+    return _sums(part, [*relabelled, part.g] + [np.abs(part.g)]*mass)
 
 def product_wrong(part, factors):
     "Weight of the rows that a product gets wrong."
@@ -82,20 +85,21 @@ def best_product(oracle, rng, n_restarts, max_inner, degree, criterion):
     return *ask(oracle, product_wrong, h), h
 
 # %% ../../nbs/core/13_distributed_search.ipynb #f3ac163f
-def distributed_quadraticboost(oracle,                 # a `DistributedStumpOracle`
-                               n_estimators:int=250,   # base classifiers to spend; a product of d costs d
-                               n_restarts:int=5,       # R: random starts of the relabelling
-                               max_inner:int=20,       # K: most relabelling steps from each
-                               degree:int=2,           # most factors of a product
-                               criterion:str="error",  # "error" or "entropy"
-                               random_state=None,      # seed of the random labels
-                               verbose:bool=False,     # progress bar?
-                              ):                       # a fitted `QuadraticBoostClassifier`, as on one machine
+def distributed_quadraticboost(oracle,                # a `DistributedStumpOracle`
+                               n_estimators:int=250,  # base classifiers to spend; a product of d costs d
+                               n_restarts:int=5,      # R: random starts of the relabelling
+                               max_inner:int=20,      # K: most relabelling steps from each
+                               degree:int=2,          # most factors of a product
+                               criterion:str="error", # "error" or "entropy"
+                               random_state=None,     # seed of the random labels
+                               verbose:bool=False,    # progress bar?
+                              ):                      # a fitted `QuadraticBoostClassifier`, as on one machine
     "Quadratic boosting by relabelling over a partitioned table; one class against the rest for more than two."
     from sklearn.utils import check_random_state
     from boostlit.core.conventions import history_table
     from boostlit.quadratic.boosting import QuadraticBoostClassifier, check_parameters
-    est = QuadraticBoostClassifier(n_estimators=n_estimators, n_restarts=n_restarts, max_inner=max_inner, degree=degree, criterion=criterion,
+    est = QuadraticBoostClassifier(n_estimators=n_estimators, n_restarts=n_restarts,
+                                   max_inner=max_inner, degree=degree, criterion=criterion,
                                    max_bins=oracle.plan.max_bins, random_state=random_state)
     check_parameters(est)
     K, rng, runs = len(oracle.plan.classes), check_random_state(random_state), []
@@ -145,7 +149,8 @@ def _named(flat, pointers, keep, names):
     lengths = np.diff(pointers)
     owner, chosen = np.repeat(np.arange(len(keep)), lengths), np.repeat(keep, lengths)
     values, owner = names[flat][chosen], owner[chosen]
-    return pa.ListArray.from_arrays(pa.array(np.r_[0, np.cumsum(lengths[keep])], pa.int32()), pa.array(values[np.lexsort((values, owner))], pa.int32()))
+    return pa.ListArray.from_arrays(pa.array(np.r_[0, np.cumsum(lengths[keep])], pa.int32()),
+                                    pa.array(values[np.lexsort((values, owner))], pa.int32()))
 
 def mine_prefixes(bits, n, order, n_full, lo, hi, min_support, max_length):
     "Closed sets whose first item is one of order[lo:hi]; order lists the items of all rows first, then by rising support."
@@ -154,16 +159,17 @@ def mine_prefixes(bits, n, order, n_full, lo, hi, min_support, max_length):
     from boostlit.core.itemsets import closed_itemsets
     X, found = unpack_bits(bits[order], n), []
     for i in range(lo, hi):
-        D = X[:, X[i]]                                                       # items by rows that hold item i
+        D = X[:, X[i]]                                           # items by rows that hold item i
         earlier = D[n_full:i]
-        if len(earlier) and earlier.all(axis=1).any(): continue              # its closure holds an earlier item
+        if len(earlier) and earlier.all(axis=1).any(): continue  # its closure holds an earlier item
         mine = np.r_[:n_full, i:len(order)]
         table = closed_itemsets(D[mine].T, min_support, max_length)
         if not len(table): continue
         lists = table["items"].combine_chunks()
         lists = lists if isinstance(lists, pa.Array) else pa.concat_arrays(lists.chunks)
         columns = item_bits(np.concatenate([earlier, D[mine]]).T)[0]
-        flat, pointers = lists.flatten().to_numpy(), lists.offsets.to_numpy().astype(np.int64); pointers -= pointers[0]
+        flat, pointers = lists.flatten().to_numpy(), lists.offsets.to_numpy().astype(np.int64)
+        pointers -= pointers[0]
         keep = _not_inside(columns, len(earlier), pointers, flat.astype(np.int64) + len(earlier))
         found.append(pa.table({"items": _named(flat, pointers, keep, order[mine]), "support": table["support"].filter(pa.array(keep))}))
     return pa.concat_tables(found).combine_chunks() if found else None
@@ -185,10 +191,14 @@ def distributed_closed_itemsets(transactions,        # as for `closed_itemsets`
     order = order[np.argsort(support[order], kind="stable")]
     order = np.r_[order[support[order] == n], order[support[order] < n]]
     n_full = int((support[order] == n).sum()) if n else 0
-    root = [pa.table({"items": pa.array([sorted(order[:n_full].tolist())], pa.list_(pa.int32())), "support": pa.array([n], pa.int64())})] if n_full and n >= least and n_full <= (max_length or n_full) else []
+    root = []                                                 # the items that every row has
+    if n_full and n >= least and n_full <= (max_length or n_full):
+        root = [pa.table({"items": pa.array([sorted(order[:n_full].tolist())], pa.list_(pa.int32())),
+                          "support": pa.array([n], pa.int64())})]
     edges = np.unique(np.linspace(n_full, len(order), tasks + 1).astype(int))
-    shared = client.submit(lambda b: b, bits, pure=False)                    # part of a recipe: a lost copy is made again
-    jobs = [client.submit(mine_prefixes, shared, n, order, n_full, a, b, least, max_length, pure=False) for a, b in zip(edges[:-1], edges[1:])]
+    shared = client.submit(lambda b: b, bits, pure=False)  # part of a recipe: a lost copy is made again
+    jobs = [client.submit(mine_prefixes, shared, n, order, n_full, a, b, least, max_length, pure=False)
+            for a, b in zip(edges[:-1], edges[1:])]
     return pa.concat_tables(root + [t for t in client.gather(jobs) if t is not None] or [closed_itemsets(np.zeros((0, 1), bool), 1)])
 
 # %% ../../nbs/core/13_distributed_search.ipynb #013aeff9
@@ -199,8 +209,8 @@ def compare_models(name,               # a data set
                    spent:int=12,       # base classifiers of quadratic boosting
                    max_rows=None,      # only the first rows
                    before=None,        # called with the oracle before each training
-                  )->list:             # one dict a method: equal stumps?, equal to the last bit?, largest differences of alphas, row weights and scores
-    "Train on pieces and on the whole table, and compare."
+                  )->list:             # one dict a method: equal stumps?, equal to the last bit?, largest differences
+    "Train on pieces and on the whole table, and compare stumps, alphas, row weights and scores."
     import tempfile, pyarrow.parquet as pq
     from boostlit.core.datasets import load_dataset
     data = load_dataset(name)
@@ -216,22 +226,31 @@ def _compare(name, oracle, features, y, rounds, spent, before):
     from boostlit.quadratic.boosting import QuadraticBoostClassifier
     pairs = [("AdaBoost", AdaBoostClassifier(n_estimators=rounds), lambda: distributed_adaboost(oracle, rounds)),
              ("Gentle AdaBoost", GentleBoostClassifier(n_estimators=rounds), lambda: distributed_gentleboost(oracle, rounds)),
-             ("quadratic", QuadraticBoostClassifier(n_estimators=spent, random_state=0), lambda: distributed_quadraticboost(oracle, spent, random_state=0))]
+             ("quadratic", QuadraticBoostClassifier(n_estimators=spent, random_state=0),
+              lambda: distributed_quadraticboost(oracle, spent, random_state=0))]
     rows, gap = [], lambda a, b: float(np.abs(a - b).max())
     for method, est, train in pairs:
         if before is not None: before(oracle)
         one, many = est.fit(features, y), train()
         F = one.decision_function(features)
-        rows.append(dict(dataset=name, method=method, rows=len(y), terms=int(np.size(one.alphas_)), same=bool(same_products(one, many) if method == "quadratic" else same_stumps(one.stumps_, many.stumps_)),
-                         bits=one.stumps_.tobytes() == many.stumps_.tobytes() and one.alphas_.tobytes() == many.alphas_.tobytes(), alphas=gap(one.alphas_, many.alphas_),
-                         weights=gap(final_weights(one, oracle.run, F, y), oracle.weights()), scores=gap(F, many.decision_function(features)), replays=sum(t["replayed"] for t in oracle.traffic)))
+        rows.append(dict(dataset=name, method=method, rows=len(y), terms=int(np.size(one.alphas_)),
+                         same=bool(same_products(one, many) if method == "quadratic" else same_stumps(one.stumps_, many.stumps_)),
+                         bits=one.stumps_.tobytes() == many.stumps_.tobytes()
+                         and one.alphas_.tobytes() == many.alphas_.tobytes(),
+                         alphas=gap(one.alphas_, many.alphas_),
+                         weights=gap(final_weights(one, oracle.run, F, y), oracle.weights()),
+                         scores=gap(F, many.decision_function(features)),
+                         replays=sum(t["replayed"] for t in oracle.traffic)))
         oracle.traffic.clear()
     return rows
 
 def final_weights(est, run, F, y):
     "Row weights after the last round of a run, from the scores of the single machine's model."
     K = len(est.classes_)
-    if run.master == "samme": loss = -((K - 1)*F[np.arange(len(y)), np.searchsorted(est.classes_, y)] + est.alphas_.sum())/K     # minus the votes for the right class
-    else: loss = -np.where(y == est.classes_[run.target], 1., -1.)*(F if F.ndim == 1 else F[:, run.target])
+    # minus the votes for the right class
+    if run.master == "samme":
+        loss = -((K - 1)*F[np.arange(len(y)), np.searchsorted(est.classes_, y)] + est.alphas_.sum())/K
+    else:
+        loss = -np.where(y == est.classes_[run.target], 1., -1.)*(F if F.ndim == 1 else F[:, run.target])
     w = np.exp(loss - loss.max())
     return w/w.sum()

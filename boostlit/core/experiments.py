@@ -125,7 +125,8 @@ def _fold(y, seed, repeat, fold, _, n_splits):
 
 def _trial(y, seed, repeat, fold, train_size, test_size):
     from sklearn.model_selection import StratifiedShuffleSplit
-    return next(StratifiedShuffleSplit(1, train_size=train_size, test_size=test_size, random_state=derive_seed(seed, repeat)).split(np.zeros(len(y)), y))
+    return next(StratifiedShuffleSplit(1, train_size=train_size, test_size=test_size,
+                                       random_state=derive_seed(seed, repeat)).split(np.zeros(len(y)), y))
 
 # %% ../../nbs/core/06_experiments.ipynb #74473c45
 def _study(data, models, splitter, cells, out, n_jobs, desc, progress):
@@ -194,8 +195,11 @@ def summarise(table:pa.Table,      # rows of runs
              )->pa.Table:          # one row a group: mean, spread (sample standard deviation), runs
     "Mean and sample standard deviation of a column in each group, groups in order of appearance."
     groups = {}
-    for r in table.select([*by, value]).to_pylist(): groups.setdefault(tuple(r[b] for b in by), []).append(r[value])
-    return pa.Table.from_pylist([{**dict(zip(by, g)), value: float(np.mean(v)), "spread": float(np.std(v, ddof=1)) if len(v) > 1 else 0., "runs": len(v)} for g, v in groups.items()])
+    for r in table.select([*by, value]).to_pylist():
+        groups.setdefault(tuple(r[b] for b in by), []).append(r[value])
+    return pa.Table.from_pylist([{**dict(zip(by, g)), value: float(np.mean(v)),
+                                  "spread": float(np.std(v, ddof=1)) if len(v) > 1 else 0.,
+                                  "runs": len(v)} for g, v in groups.items()])
 
 # %% ../../nbs/core/06_experiments.ipynb #b9a8362f
 @dataclass(frozen=True)
@@ -215,16 +219,17 @@ class Reproduction:
 REPRODUCTIONS = {}
 
 # %% ../../nbs/core/06_experiments.ipynb #17c441a4
-def reproduction(paper:int,       # 0 to 4
-                 item:str,        # "Table 1", "Fig. 3", …
-                 needs=(),        # data sets that must be here
-                 full:bool=True,  # only with `--full`? (False: seconds, no download)
-                 title:str="",    # what it shows; the function's docstring by default
-                 figure=None,     # f(rows) -> matplotlib axes, for the report
-                ):                # decorator for f(n_jobs=1, out=None, progress=True) -> list of rows
+def reproduction(paper:int,      # 0 to 4
+                 item:str,       # "Table 1", "Fig. 3", …
+                 needs=(),       # data sets that must be here
+                 full:bool=True, # only with `--full`? (False: seconds, no download)
+                 title:str="",   # what it shows; the function's docstring by default
+                 figure=None,    # f(rows) -> matplotlib axes, for the report
+                ):               # decorator for f(n_jobs=1, out=None, progress=True) -> list of rows
     "Register a function as the reproduction of one item of a paper."
     def register(fn):
-        r = Reproduction(paper, item, fn, (needs,) if isinstance(needs, str) else tuple(needs), full, title or (fn.__doc__ or "").strip().split("\n")[0], figure)
+        r = Reproduction(paper, item, fn, (needs,) if isinstance(needs, str) else tuple(needs), full,
+                         title or (fn.__doc__ or "").strip().split("\n")[0], figure)
         REPRODUCTIONS[r.name] = r
         return fn
     return register
@@ -306,7 +311,8 @@ def _ranks_alike(key, papers, ours):
     others = [k for k in papers if k[:3] == key[:3] and k[4] == key[4] and k != key and k in ours]
     if not others: return None
     sign = lambda a, b: (a > b)-(a < b)
-    return all(sign(papers[key], papers[k]) in (0, sign(ours[key], ours[k])) for k in others)            # a tie of ours is not the paper's order
+    # a tie of ours is not the paper's order
+    return all(sign(papers[key], papers[k]) in (0, sign(ours[key], ours[k])) for k in others)
 
 # %% ../../nbs/core/06_experiments.ipynb #d041465f
 def verdict(printed:str,        # the paper's value as printed
@@ -337,7 +343,8 @@ def ledger(paper:int=None, # 0 to 4; all by default
     rows = []
     for k in dict.fromkeys([*numbers, *ours]):
         t, o = theirs.get(k, {}), ours.get(k, {})
-        rows.append({**dict(zip(KEY, k)), "unit": t.get("unit", ""), "printed": t.get("value", ""), "paper_value": numbers.get(k, math.nan), "paper_spread": _number(t.get("spread")),
+        rows.append({**dict(zip(KEY, k)), "unit": t.get("unit", ""), "printed": t.get("value", ""),
+                     "paper_value": numbers.get(k, math.nan), "paper_spread": _number(t.get("spread")),
                      "our_value": mine.get(k, math.nan), "our_spread": _number(o.get("spread")), "seeds": str(o.get("seeds") or ""),
                      "verdict": verdict(t.get("value", ""), _number(t.get("spread")), mine.get(k, math.nan), _number(o.get("spread")),
                                         _ranks_alike(k, numbers, mine) if k in mine and k in numbers else None),
@@ -346,5 +353,6 @@ def ledger(paper:int=None, # 0 to 4; all by default
 
 def _key(r): return (int(r["paper"]), *(str(r[k] if r[k] is not None else "") for k in KEY[1:]))
 
-_LEDGER = pa.schema([("paper", pa.int64()), *((k, pa.string()) for k in (*KEY[1:], "unit", "printed")), *((k, pa.float64()) for k in ("paper_value", "paper_spread", "our_value", "our_spread")),
+_LEDGER = pa.schema([("paper", pa.int64()), *((k, pa.string()) for k in (*KEY[1:], "unit", "printed")),
+                     *((k, pa.float64()) for k in ("paper_value", "paper_spread", "our_value", "our_spread")),
                      *((k, pa.string()) for k in ("seeds", "verdict", "link", "comment"))])

@@ -149,7 +149,9 @@ def _descend(rows, level, p, floor, leaves, S, signed, walk):
     for a in range(p + 1, walk.marks[_CHILDREN, level]):
         i = walk.child[level, a]; bit = np.uint64(1) << np.uint64(i & 63)
         if bound[level, a] <= floor or (level > 0 and not walk.alive[j, i >> 6] & bit): continue
-        if leaves and _leaf_bound(P[level, p], Q[level, p], P[level, a], Q[level, a], P[level, -1], Q[level, -1], S, signed) <= floor: continue
+        if leaves and _leaf_bound(P[level, p], Q[level, p], P[level, a], Q[level, a], P[level, -1],
+                                  Q[level, -1], S, signed) <= floor:
+            continue
         some = True
         below[i >> 6] |= bit
     if not some: return False
@@ -196,18 +198,23 @@ def _search(rows, u, key, max_length, min_support, signed, threshold, budget, di
         floor = threshold if found < len(top[3]) else max(threshold, top[3][-1])
         if walk.hopes[0, level, p] <= floor: continue
         walk.path[level] = walk.child[level, p]
-        if _descend(rows, level, p, floor, level + 2 == max_length, S, signed, walk): level += 1; fresh = 1
+        if _descend(rows, level, p, floor, level + 2 == max_length, S, signed, walk):
+            level += 1
+            fresh = 1
     place[0], place[1], place[2] = level, fresh, nodes
     return found, level < 0
 
 # %% ../../nbs/core/09_itemset_search.ipynb #a2c8487a
 def _prepare(rows, u, kind, max_length, min_support, k, d):
     u = np.ascontiguousarray(u, dtype=np.float64)
-    if u.shape != (len(rows),): raise ValueError(f"expected {len(rows)} weights, one a transaction, got shape {u.shape}")
+    if u.shape != (len(rows),):
+        raise ValueError(f"expected {len(rows)} weights, one a transaction, got shape {u.shape}")
     if not np.isfinite(u).all(): raise ValueError("weights must be finite")
-    if kind not in ("signed", "presence"): raise ValueError(f'kind must be "signed" or "presence", got {kind!r}')
+    if kind not in ("signed", "presence"):
+        raise ValueError(f'kind must be "signed" or "presence", got {kind!r}')
     whole = lambda v: isinstance(v, numbers.Integral) and v >= 1
-    if max_length is not None and not whole(max_length): raise ValueError(f"max_length must be an integer of at least 1, got {max_length!r}")
+    if max_length is not None and not whole(max_length):
+        raise ValueError(f"max_length must be an integer of at least 1, got {max_length!r}")
     if not whole(k): raise ValueError(f"k must be an integer of at least 1, got {k!r}")
     longest = int(np.bitwise_count(rows).sum(1).max()) if rows.size else 0
     longest = max(1, min(longest, max_length or longest))
@@ -222,7 +229,8 @@ def _support_count(min_support, n):
     if isinstance(s, numbers.Integral):
         if s < 0: raise ValueError(f"min_support must not be negative, got {min_support}")
         return max(1, int(s))
-    if not 0 < s <= 1: raise ValueError(f"min_support as a fraction must lie in (0, 1], got {min_support}")
+    if not 0 < s <= 1:
+        raise ValueError(f"min_support as a fraction must lie in (0, 1], got {min_support}")
     return max(1, int(np.ceil(float(s)*n - 1e-9)))
 
 # %% ../../nbs/core/09_itemset_search.ipynb #cbb795b1
@@ -250,7 +258,9 @@ def _run(rows, u, d, longest, top, min_support, signed, threshold, budget, allow
     if allow_empty:
         S, nodes = u.sum(), 1
         g, o = (-S, -1) if signed and S < 0 else (S, 1)
-        if g > threshold: found = _keep(0, g, o, np.zeros(1, np.int32), 0, -1, np.bitwise_xor.reduce(key) if len(key) else np.uint64(0), *top)
+        if g > threshold:
+            found = _keep(0, g, o, np.zeros(1, np.int32), 0, -1,
+                          np.bitwise_xor.reduce(key) if len(key) else np.uint64(0), *top)
     if d == 0 or len(u) == 0: return found, nodes, True
     args = (rows, u, key, d, longest, min_support, signed, threshold)
     found, a, done = _at_once(*args, min(budget - nodes, 4*d), True, found, top)
@@ -270,7 +280,7 @@ def best_itemsets(transactions,          # anything `read_transactions` takes, o
                   kind:str="signed",     # "signed": h = omega(2 I(t in x) - 1); "presence": h = I(t in x)
                   min_support=1,         # rows a pattern must cover: a count, or a fraction if float
                   allow_empty:bool=True, # whether the empty pattern takes part
-                 )->tuple:               # list of (items, omega, gain) by falling gain; patterns evaluated; whether the search was completed
+                 )->tuple:               # list of (items, omega, gain), best first; patterns evaluated; completed?
     "The `k` patterns of largest gain above `threshold`, one for each distinct cover, by branch and bound."
     packed = isinstance(transactions, tuple) and len(transactions) == 3 and isinstance(transactions[0], np.ndarray)
     rows, n, d = transactions if packed else row_bits(transactions)
@@ -289,21 +299,23 @@ def best_itemsets(transactions,          # anything `read_transactions` takes, o
 # %% ../../nbs/core/09_itemset_search.ipynb #5b7d2c8d
 class ItemsetOracle:
     "Answers every weighting of the transactions with the best itemset(s), exactly."
-    def __init__(self, transactions,        # anything `read_transactions` takes
-                 max_length:int=None,       # largest pattern
-                 min_support=1,             # rows a pattern must cover: a count, or a fraction if float
-                 allow_empty:bool=True,     # whether the empty pattern (a constant) takes part
-                 kind:str="signed",         # "signed" or "presence"
-                 node_budget:int=None,      # limit on evaluated patterns per search
-                 n_items:int=None):         # size of the vocabulary
+    def __init__(self, transactions,    # anything `read_transactions` takes
+                 max_length:int=None,   # largest pattern
+                 min_support=1,         # rows a pattern must cover: a count, or a fraction if float
+                 allow_empty:bool=True, # whether the empty pattern (a constant) takes part
+                 kind:str="signed",     # "signed" or "presence"
+                 node_budget:int=None,  # limit on evaluated patterns per search
+                 n_items:int=None):     # size of the vocabulary
         self.rows, self.n, self.d = row_bits(transactions, n_items)
         self.bits = item_bits(transactions, n_items)[0]
-        self.max_length, self.min_support, self.allow_empty, self.kind, self.node_budget = max_length, min_support, allow_empty, kind, node_budget
+        self.max_length, self.min_support, self.allow_empty = max_length, min_support, allow_empty
+        self.kind, self.node_budget = kind, node_budget
         self.nodes_, self.complete_ = 0, True
 
     def best_k(self, y, w, k:int=10, threshold:float=-np.inf, node_budget:int=None, kind:str=None)->list: # (items, omega, gain), best first
         "Up to `k` patterns with gain above `threshold` for labels `y` and weights `w`."
-        found, self.nodes_, self.complete_ = best_itemsets((self.rows, self.n, self.d), np.asarray(w, float)*y, self.max_length, k, threshold,
+        found, self.nodes_, self.complete_ = best_itemsets(
+            (self.rows, self.n, self.d), np.asarray(w, float)*y, self.max_length, k, threshold,
             node_budget or self.node_budget, kind or self.kind, self.min_support, self.allow_empty)
         return found
 

@@ -97,7 +97,8 @@ def _inside(cols, o, T, a, W):
     return True
 
 # %% ../../nbs/core/03_itemsets.ipynb #e620e8b2
-_Search = namedtuple("_Search", "cols rows names codes voc F T L Lc P E")      # T covers, L candidates and Lc their counts, P items of the set, E exclusions
+# T covers, L candidates and Lc their counts, P items of the set, E exclusions
+_Search = namedtuple("_Search", "cols rows names codes voc F T L Lc P E")
 _W, _U, _COLS, _ROWS, _NAMES, _CODES, _N, _HIGH, _LO, _C, _AT, _COVER, _EX, _SIZE, _WIDTH = range(15)
 
 # %% ../../nbs/core/03_itemsets.ipynb #20b779cf
@@ -281,7 +282,9 @@ def _still_frequent(S, f, Tb, min_support, keep):
         x, keep[u] = S.E[f[_EX] + u], _0
         while x:
             q = _low(x); x &= x - _1
-            if _count(S.cols, f[_COLS] + ((u << _6) + q)*f[_W], S.T, Tb, f[_W]) >= min_support: keep[u] |= _1 << q; n += _1
+            if _count(S.cols, f[_COLS] + ((u << _6) + q)*f[_W], S.T, Tb, f[_W]) >= min_support:
+                keep[u] |= _1 << q
+                n += _1
     return n
 
 @njit(cache=True, nogil=True)
@@ -299,7 +302,10 @@ def _renumber(S, f, g, keep, old, plan):
         gather_plan(x, plan[u])
         if x: _append(S.E, g[_EX], gather_bits(old[u], x, plan[u]), full, _ones(x))
         old[u] = full
-        while x: S.names[g[_NAMES] + full] = S.names[f[_NAMES] + (u << _6) + _low(x)]; full += _1; x &= x - _1
+        while x:
+            S.names[g[_NAMES] + full] = S.names[f[_NAMES] + (u << _6) + _low(x)]
+            full += _1
+            x &= x - _1
     for a in range(g[_LO], g[_LO] + g[_C]):
         q = S.L[a]
         S.L[a] = old[q >> _6] + _ones(keep[q >> _6] & ((_1 << (q & _63)) - _1))
@@ -544,15 +550,19 @@ _TARGETS = {"frequent": 0, "closed": 1, "maximal": 2}
 
 def _arguments(transactions, min_support, target, max_length, y):
     "Checked arguments: item bits, sizes, the support as a count, class codes."
-    if target not in _TARGETS: raise ValueError(f'target must be "closed", "frequent" or "maximal", got {target!r}')
+    if target not in _TARGETS:
+        raise ValueError(f'target must be "closed", "frequent" or "maximal", got {target!r}')
     if max_length is not None and not (isinstance(max_length, numbers.Integral) and max_length >= 1):
         raise ValueError(f"max_length must be an integer of at least 1, got {max_length!r}")
     bits, n, d = item_bits(transactions)
-    if d > 2**31 - 1: raise ValueError(f"items up to {d - 1} do not fit the 32-bit numbers of the output; renumber them from 0 without gaps")
+    if d > 2**31 - 1:
+        raise ValueError(f"items up to {d - 1} do not fit the 32-bit numbers of the output; "
+                         "renumber them from 0 without gaps")
     codes, K = None, 0
     if y is not None:
         y = np.asarray(y)
-        if y.shape != (n,): raise ValueError(f"expected {n} labels, one a transaction, got shape {y.shape}")
+        if y.shape != (n,):
+            raise ValueError(f"expected {n} labels, one a transaction, got shape {y.shape}")
         classes, codes = np.unique(y, return_inverse=True)
         K = len(classes)
     return bits, n, d, _support_count(min_support, n), codes, K
@@ -560,13 +570,17 @@ def _arguments(transactions, min_support, target, max_length, y):
 # %% ../../nbs/core/03_itemsets.ipynb #1e613d25
 class _Hint:
     "One warning when a search without a progress bar takes longer than half a minute."
-    def __init__(self, silent, seconds=30.): self.until, self.seconds, self.silent = None, seconds, silent
+    def __init__(self, silent, seconds=30.):
+        self.until, self.seconds, self.silent = None, seconds, silent
     def after(self, total):
         now = time.monotonic()
-        if self.until is None: self.until = now + self.seconds                    # from the first stretch on: compiling does not count
+        if self.until is None:
+            self.until = now + self.seconds  # from the first stretch on: compiling does not count
         if self.silent or now < self.until: return
         self.silent = True
-        warnings.warn(f"mining goes on after {self.seconds:g} seconds, with {total:,} itemsets so far: stop it with Ctrl-C, raise min_support, set max_length, or watch it with progress=True", RuntimeWarning, stacklevel=4)
+        warnings.warn(f"mining goes on after {self.seconds:g} seconds, with {total:,} itemsets so far: "
+                      "stop it with Ctrl-C, raise min_support, set max_length, or watch it with "
+                      "progress=True", RuntimeWarning, stacklevel=4)
 
 # %% ../../nbs/core/03_itemsets.ipynb #86e57f50
 def iter_itemsets(transactions,         # 0/1 matrix, sparse matrix, Arrow list column or list of item lists
@@ -583,16 +597,20 @@ def iter_itemsets(transactions,         # 0/1 matrix, sparse matrix, Arrow list 
     from boostlit.core.conventions import progress_bar
     bits, n, d, support, codes, K = _arguments(transactions, min_support, target, max_length, y)
     need = np.ascontiguousarray(min_confidence if min_confidence is not None else [], dtype=np.float64)
-    if len(need) not in (0, K): raise ValueError(f"min_confidence needs one number for each of the {K} classes")
+    if len(need) not in (0, K):
+        raise ValueError(f"min_confidence needs one number for each of the {K} classes")
     S, full, longest = _layout(bits, n, support, _TARGETS[target], codes, K)
     total, state, size, wide = 0, np.array([0 if n >= support and n else -1, 0, 0]), 1 << 13, 1 << _WIDE
     steps = max(1 << 12, (1 << 26)//(bits.shape[1] + 16))     # until the next return to Python: as long with short covers as with long ones
     bar, hint = progress_bar(total=None, desc="itemsets", show=progress), _Hint(progress)
-    if len(full) and n >= support: yield _root(full, n, codes, K, need, S.F, _TARGETS[target], max_length)
+    if len(full) and n >= support:
+        yield _root(full, n, codes, K, need, S.F, _TARGETS[target], max_length)
     while state[0] >= 0:
         items = np.empty(size*8 + longest*(wide if S.P.shape[1] <= _WORDS else 1), np.int32)
-        offsets, supports, counts = np.zeros(size + wide + 1, np.int32), np.empty(size + wide, np.int64), np.empty((size + wide + 1, K), np.int64)
-        ns, ni = _mine(S, state, support, min(max_length or 0, longest + 1), _TARGETS[target], K, need, longest, items, offsets, supports, counts, steps)
+        offsets, supports, counts = (np.zeros(size + wide + 1, np.int32), np.empty(size + wide, np.int64),
+                                     np.empty((size + wide + 1, K), np.int64))
+        ns, ni = _mine(S, state, support, min(max_length or 0, longest + 1), _TARGETS[target], K, need,
+                       longest, items, offsets, supports, counts, steps)
         if stats is not None: stats.update(nodes=int(state[1]), cells=int(state[2]))
         bar.update(ns); total += ns; hint.after(total)
         if ns: yield _batch(items, offsets, supports, counts, ns, ni, K)
@@ -604,9 +622,11 @@ def _root(full, n, codes, K, need, F, target, max_length):
     "The set of items that all transactions share, where there is one."
     counts = np.bincount(codes, minlength=K)[None] if K else np.empty((1, 0), np.int64)
     more = F[0, _C] > 0
-    keep = not (max_length and len(full) > max_length) and not (target == 2 and more) and (not len(need) or (counts[0] >= need*n - 1e-9).any())
+    keep = (not (max_length and len(full) > max_length) and not (target == 2 and more)
+            and (not len(need) or (counts[0] >= need*n - 1e-9).any()))
     rows = 1 if keep else 0
-    return _batch(full.astype(np.int32), np.array([0, len(full)], np.int32), np.array([n], np.int64), counts.astype(np.int64), rows, len(full)*rows, K)
+    return _batch(full.astype(np.int32), np.array([0, len(full)], np.int32), np.array([n], np.int64),
+                  counts.astype(np.int64), rows, len(full)*rows, K)
 
 # %% ../../nbs/core/03_itemsets.ipynb #530145b9
 def mine_itemsets(transactions, min_support, target:str="closed", max_length:int=None, y=None, min_confidence=None, # as for `iter_itemsets`
@@ -620,7 +640,10 @@ def mine_itemsets(transactions, min_support, target:str="closed", max_length:int
     for b in iter_itemsets(transactions, min_support, target, max_length, y, min_confidence, progress=progress):
         total += b.num_rows; schema = b.schema
         if callback is not None: callback(b); continue
-        if total > max_sets: raise ValueError(f"more than {max_sets:,} itemsets at this support; raise min_support, set max_length, allow more with max_sets, or stream them with iter_itemsets")
+        if total > max_sets:
+            raise ValueError(f"more than {max_sets:,} itemsets at this support; raise min_support, "
+                             "set max_length, allow more with max_sets, or stream them with "
+                             "iter_itemsets")
         batches.append(b)
     if callback is not None: return total
     if not batches: schema = _schema(0 if y is None else len(np.unique(y)))
@@ -637,10 +660,14 @@ def closed_itemsets(transactions:Any,        # 0/1 matrix, sparse matrix, Arrow 
     "All closed frequent itemsets; the empty set is left out."
     return mine_itemsets(transactions, min_support, "closed", max_length, y, None, max_sets, None, progress)
 
-def frequent_itemsets(transactions:Any, min_support:int|float, max_length:int=None, y:"ArrayLike|None"=None, max_sets:int=20_000_000, progress:bool=False)->"pyarrow.Table": # as for `closed_itemsets`
+def frequent_itemsets(transactions:Any, min_support:int|float, max_length:int=None, # as for
+                      y:"ArrayLike|None"=None, max_sets:int=20_000_000,     # `closed_itemsets`
+                      progress:bool=False)->"pyarrow.Table":
     "All frequent itemsets."
     return mine_itemsets(transactions, min_support, "frequent", max_length, y, None, max_sets, None, progress)
 
-def maximal_itemsets(transactions:Any, min_support:int|float, max_length:int=None, y:"ArrayLike|None"=None, max_sets:int=20_000_000, progress:bool=False)->"pyarrow.Table": # as for `closed_itemsets`
+def maximal_itemsets(transactions:Any, min_support:int|float, max_length:int=None, # as for
+                     y:"ArrayLike|None"=None, max_sets:int=20_000_000,     # `closed_itemsets`
+                     progress:bool=False)->"pyarrow.Table":
     "All frequent itemsets without a frequent superset."
     return mine_itemsets(transactions, min_support, "maximal", max_length, y, None, max_sets, None, progress)

@@ -25,29 +25,43 @@ def flatten(value,        # a state: nested dicts and lists of arrays, tables an
            ):             # the JSON skeleton
     "Skeleton of a state; arrays and tables go to `leaves`."
     import pyarrow as pa
-    if isinstance(value, np.generic): value = value.item() if value.dtype.names is None and value.dtype.kind in "biufU" else np.asarray(value)
-    if isinstance(value, np.ndarray): leaves.append((path, "array", array_bytes(value, path))); return {"leaf": len(leaves) - 1}
-    if isinstance(value, pa.Table): leaves.append((path, "table", table_bytes(value))); return {"leaf": len(leaves) - 1}
+    if isinstance(value, np.generic):
+        value = (value.item() if value.dtype.names is None and value.dtype.kind in "biufU"
+                 else np.asarray(value))
+    if isinstance(value, np.ndarray):
+        leaves.append((path, "array", array_bytes(value, path)))
+        return {"leaf": len(leaves) - 1}
+    if isinstance(value, pa.Table):
+        leaves.append((path, "table", table_bytes(value)))
+        return {"leaf": len(leaves) - 1}
     if isinstance(value, float) and not np.isfinite(value): return {"float": repr(value)}
     if isinstance(value, SCALARS): return {"value": value}
-    if isinstance(value, list) and all(type(v) in (str, bool, int, type(None)) for v in value): return {"values": value}
-    if isinstance(value, (list, tuple)): return {"tuple" if isinstance(value, tuple) else "list": [flatten(v, f"{path}[{i}]", leaves) for i, v in enumerate(value)]}
-    if isinstance(value, dict) and all(isinstance(k, str) for k in value): return {"dict": {k: flatten(v, f"{path}.{k}", leaves) for k, v in sorted(value.items())}}
-    raise ValueError(f"cannot store {path}: a {type(value).__name__} is not plain data (a base learner or a generator of random numbers cannot be written without pickle)")
+    if isinstance(value, list) and all(type(v) in (str, bool, int, type(None)) for v in value):
+        return {"values": value}
+    if isinstance(value, (list, tuple)):
+        return {"tuple" if isinstance(value, tuple) else "list":
+                [flatten(v, f"{path}[{i}]", leaves) for i, v in enumerate(value)]}
+    if isinstance(value, dict) and all(isinstance(k, str) for k in value):
+        return {"dict": {k: flatten(v, f"{path}.{k}", leaves) for k, v in sorted(value.items())}}
+    raise ValueError(f"cannot store {path}: a {type(value).__name__} is not plain data (a base learner "
+                     "or a generator of random numbers cannot be written without pickle)")
 
 # %% ../../nbs/core/05_models.ipynb #44586d3b
 def plain_dtype(dtype)->bool:
     "Numbers, booleans, fixed-width strings, or records of these: nothing that holds a Python object."
-    if dtype.names is not None: return all(plain_dtype(dtype.fields[n][0]) for n in dtype.names) and not dtype.hasobject
+    if dtype.names is not None:
+        return all(plain_dtype(dtype.fields[n][0]) for n in dtype.names) and not dtype.hasobject
     return dtype.kind in "biufU" and dtype.subdtype is None
 
 def array_bytes(a, path):
     "JSON header and raw bytes of an array."
     if a.dtype.kind == "O":
-        if not all(isinstance(v, str) for v in a.ravel()): raise ValueError(f"cannot store {path}: an array of Python objects is not plain data")
+        if not all(isinstance(v, str) for v in a.ravel()):
+            raise ValueError(f"cannot store {path}: an array of Python objects is not plain data")
         head = dict(strings=a.ravel().tolist(), shape=a.shape)
         return json.dumps(head).encode() + b"\0"
-    if not plain_dtype(a.dtype): raise ValueError(f"cannot store {path}: dtype {a.dtype} is not plain data")
+    if not plain_dtype(a.dtype):
+        raise ValueError(f"cannot store {path}: dtype {a.dtype} is not plain data")
     a = np.ascontiguousarray(a).reshape(a.shape); a = a.astype(a.dtype.newbyteorder("<"))
     return json.dumps(dict(dtype=a.dtype.descr if a.dtype.names else a.dtype.str, shape=a.shape)).encode() + b"\0" + a.tobytes()
 
@@ -57,14 +71,17 @@ def array_from(data:bytes):
     head, _, raw = data.partition(b"\0")
     head = json.loads(head)
     shape = tuple(head["shape"])
-    if not all(isinstance(s, int) and 0 <= s < MOST_BYTES for s in shape) or len(shape) > 8: raise ValueError("bad array shape")
+    if not all(isinstance(s, int) and 0 <= s < MOST_BYTES for s in shape) or len(shape) > 8:
+        raise ValueError("bad array shape")
     count = 1
     for s in shape: count *= s
     if "strings" in head:
-        if len(head["strings"]) != count or not all(isinstance(s, str) for s in head["strings"]): raise ValueError("bad string array")
+        if len(head["strings"]) != count or not all(isinstance(s, str) for s in head["strings"]):
+            raise ValueError("bad string array")
         return np.array(head["strings"], dtype=object).reshape(shape)
     dtype = np.dtype([(str(n), str(t)) for n, t in head["dtype"]] if isinstance(head["dtype"], list) else str(head["dtype"]))
-    if not plain_dtype(dtype) or dtype.itemsize == 0 and count or dtype.itemsize*count != len(raw): raise ValueError("array bytes do not fit its dtype and shape")
+    if not plain_dtype(dtype) or dtype.itemsize == 0 and count or dtype.itemsize*count != len(raw):
+        raise ValueError("array bytes do not fit its dtype and shape")
     return np.frombuffer(raw, dtype=dtype).reshape(shape).copy()
 
 def table_bytes(table):
@@ -90,10 +107,12 @@ def check_messages(buffer):
     "Refuse an Arrow stream that is anything but a schema and batches of uncompressed buffers."
     import pyarrow as pa
     for k, message in enumerate(pa.ipc.MessageReader.open_stream(pa.BufferReader(buffer))):
-        if message.type != ("schema" if k == 0 else "record batch"): raise ValueError(f"an Arrow message of type {message.type!r} has no place here")
+        if message.type != ("schema" if k == 0 else "record batch"):
+            raise ValueError(f"an Arrow message of type {message.type!r} has no place here")
         b = message.metadata.to_pybytes()
-        header = _field(b, _pointed(b, 0), 2)                             # field 2 of a message: its header
-        if k and _field(b, _pointed(b, header), 3): raise ValueError("its buffers are compressed")         # field 3 of a record batch
+        header = _field(b, _pointed(b, 0), 2)                     # field 2 of a message: its header
+        if k and _field(b, _pointed(b, header), 3):
+            raise ValueError("its buffers are compressed")  # field 3 of a record batch
 
 def plain_type(t)->bool:
     "Arrow types whose rows take up room: numbers, booleans, strings, bytes, and lists of these."
@@ -138,7 +157,9 @@ def digest(header:str, leaves)->str:
     "SHA-256 over the header and every leaf."
     h = hashlib.sha256(header.encode())
     for path, kind, data in leaves:
-        for part in (path.encode(), kind.encode(), data): h.update(len(part).to_bytes(8, "little")); h.update(part)
+        for part in (path.encode(), kind.encode(), data):
+            h.update(len(part).to_bytes(8, "little"))
+            h.update(part)
     return h.hexdigest()
 
 def write_whole(path,          # final place of the file
@@ -147,7 +168,8 @@ def write_whole(path,          # final place of the file
     "Write through a temporary file, sync, and rename: whole or not at all."
     path = Path(path)
     temporary = str(path.parent/f".{path.name}.{secrets.token_hex(8)}.part")
-    os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))        # as open() would: what others may read is for the umask to say
+    # as open() would: what others may read is for the umask to say
+    os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
     try:
         write(temporary)
         with open(temporary, "rb") as f: os.fsync(f.fileno())
@@ -162,20 +184,26 @@ def save_model(est:"BaseEstimator",      # a fitted estimator of boostlit
     "Write a fitted estimator to an Arrow file; the file is whole or not there."
     from boostlit import __version__
     name = type(est).__name__
-    if estimator_class(name) is not type(est): raise ValueError(f"save_model writes the estimators of boostlit, not {type(est).__module__}.{name}")
+    if estimator_class(name) is not type(est):
+        raise ValueError("save_model writes the estimators of boostlit, "
+                         f"not {type(est).__module__}.{name}")
     leaves, state = [], fitted_state(est)
     skeleton = dict(parameters=flatten(est.get_params(deep=False), "parameters", leaves), state=flatten(state, "state", leaves))
-    try: check_state(name, state)                                     # what `load_model` would refuse is not written over a good file
+    try: check_state(name, state)   # what `load_model` would refuse is not written over a good file
     except Exception as e: raise ValueError(f"cannot store this {name}: {e}") from None
     write_leaves(path, json.dumps(dict(format=FORMAT, version=1, boostlit=__version__, estimator=name, **skeleton), sort_keys=True), leaves)
 
 def write_leaves(path, header:str, leaves:list, compression=None):
     "An Arrow file of leaves under a header, with their digest."
     import pyarrow as pa
-    table = pa.table({"path": [p for p, _, _ in leaves], "kind": [k for _, k, _ in leaves], "data": pa.array([d for _, _, d in leaves], pa.large_binary())},
-                     schema=pa.schema([("path", pa.string()), ("kind", pa.string()), ("data", pa.large_binary())], metadata={"boostlit": header, "sha256": digest(header, leaves)}))
+    schema = pa.schema([("path", pa.string()), ("kind", pa.string()), ("data", pa.large_binary())],
+                       metadata={"boostlit": header, "sha256": digest(header, leaves)})
+    table = pa.table({"path": [p for p, _, _ in leaves], "kind": [k for _, k, _ in leaves],
+                      "data": pa.array([d for _, _, d in leaves], pa.large_binary())}, schema=schema)
+    options = pa.ipc.IpcWriteOptions(compression=compression)
     def write(temporary):
-        with pa.OSFile(temporary, "wb") as sink, pa.ipc.new_file(sink, table.schema, options=pa.ipc.IpcWriteOptions(compression=compression)) as out: out.write_table(table)
+        with pa.OSFile(temporary, "wb") as sink, pa.ipc.new_file(sink, schema, options=options) as out:
+            out.write_table(table)
     write_whole(path, write)
 
 # %% ../../nbs/core/05_models.ipynb #6739ed3c
@@ -211,33 +239,53 @@ def load_model(path:"str|os.PathLike", # file written by `save_model`
     try:
         header, leaves = read_leaves(path)
         if header["format"] != FORMAT: raise ValueError("it was written by something else")
-        if header["version"] != 1: raise ValueError(f"it has format version {header['version']!r}; this boostlit reads version 1")
+        if header["version"] != 1:
+            raise ValueError(f"it has format version {header['version']!r}; this boostlit reads version 1")
         cls = estimator_class(header["estimator"])
-        if cls is None: raise ValueError(f"it holds a {header['estimator']!r}, which this boostlit does not know")
+        if cls is None:
+            raise ValueError(f"it holds a {header['estimator']!r}, which this boostlit does not know")
         values = [array_from(d) if k == "array" else table_from(d) for _, k, d in leaves]
         parameters, state = rebuild(header["parameters"], values), rebuild(header["state"], values)
         known = set(cls._get_param_names())
-        if set(parameters) != known or not all(k.endswith("_") and not k.startswith("_") for k in state): raise ValueError("its parameters or attributes are not those of the estimator")
+        if (set(parameters) != known
+                or not all(k.endswith("_") and not k.startswith("_") for k in state)):
+            raise ValueError("its parameters or attributes are not those of the estimator")
         check_state(header["estimator"], state)
         est = cls(**parameters)
         vars(est).update(state)
         return est
-    except MemoryError: raise ValueError(f"{path.name} is not a boostlit model file: it asks for more memory than there is") from None
-    except Exception as e: raise ValueError(f"{path.name} is not a usable boostlit model file: {e}") from None
+    except MemoryError:
+        raise ValueError(f"{path.name} is not a boostlit model file: it asks for more memory than there is") from None
+    except Exception as e:
+        raise ValueError(f"{path.name} is not a usable boostlit model file: {e}") from None
 
 # %% ../../nbs/core/05_models.ipynb #52d11030
 FILES = {  # estimator -> attributes that its file must hold
-    "DecisionStumpClassifier": "classes_ stump_ n_features_in_", "AdaBoostClassifier": "classes_ stumps_ alphas_ history_ n_features_in_", "GentleBoostClassifier": "classes_ stumps_ alphas_ history_ n_features_in_",
-    "QuadraticBoostClassifier": "classes_ stumps_ sizes_ machine_ n_machines_ alphas_ history_ n_features_in_", "WeightedLDA": "classes_ means_ scalings_ xbar_ coef_ intercept_ n_features_in_",
-    "CompositionalBoostClassifier": "classes_ thresholds_ rule_items_ rule_pointers_ rule_labels_ rule_support_ rule_hits_ alphas_ priors_ history_ n_features_in_",
-    "PairwiseBoostClassifier": "classes_ stumps_ difference_ sum_ constant_ threshold_ history_ n_features_in_", "TableEncoder": "kinds_ categories_ n_features_in_",
-    "BilinearBoostClassifier": "classes_ words_ components_ biases_ n_words_ n_components_ history_", "SparseBilinearClassifier": "classes_ words_ components_ biases_ n_words_ n_components_ history_",
-    "LPBoostClassifier": "classes_ language_ models_ history_", "OneClassLPBoost": "language_ models_ offset_ history_", "OneAndHalfClassLPBoost": "classes_ language_ models_ offset_ history_"}
+    "DecisionStumpClassifier": "classes_ stump_ n_features_in_",
+    "AdaBoostClassifier": "classes_ stumps_ alphas_ history_ n_features_in_",
+    "GentleBoostClassifier": "classes_ stumps_ alphas_ history_ n_features_in_",
+    "QuadraticBoostClassifier": "classes_ stumps_ sizes_ machine_ n_machines_ alphas_ history_ n_features_in_",
+    "WeightedLDA": "classes_ means_ scalings_ xbar_ coef_ intercept_ n_features_in_",
+    "CompositionalBoostClassifier": "classes_ thresholds_ rule_items_ rule_pointers_ rule_labels_ "
+                                    "rule_support_ rule_hits_ alphas_ priors_ history_ n_features_in_",
+    "PairwiseBoostClassifier": "classes_ stumps_ difference_ sum_ constant_ threshold_ history_ n_features_in_",
+    "TableEncoder": "kinds_ categories_ n_features_in_",
+    "BilinearBoostClassifier": "classes_ words_ components_ biases_ n_words_ n_components_ history_",
+    "SparseBilinearClassifier": "classes_ words_ components_ biases_ n_words_ n_components_ history_",
+    "LPBoostClassifier": "classes_ language_ models_ history_",
+    "OneClassLPBoost": "language_ models_ offset_ history_",
+    "OneAndHalfClassLPBoost": "classes_ language_ models_ offset_ history_"}
 ARRAYS = {  # attribute -> kinds of dtype ("V": records), numbers of dimensions
-    **dict.fromkeys(("alphas_", "intercept_", "xbar_", "thresholds_", "priors_", "explained_variance_ratio_"), ("f", (1, 2))), **dict.fromkeys(("means_", "scalings_", "coef_", "centres_", "difference_", "sum_"), ("f", (2,))),
-    **dict.fromkeys(("words_", "components_"), ("f", (3,))), "biases_": ("f", (2,)), "stumps_": ("V", (1, 2)), "stump_": ("V", (0,)), "items_": ("V", (1,)), "classes_": ("biufUO", (1,)), "feature_names_in_": ("UO", (1,)),
-    **dict.fromkeys(("sizes_", "machine_", "rule_items_", "rule_pointers_", "rule_labels_", "rule_support_", "rule_hits_", "centre_rows_"), ("iu", (1,)))}
-RECORDS = {"feature", "nominal", "threshold", "left", "right", "missing"}, {"feature", "p", "q", "threshold", "above", "below"}, {"feature", "value"}
+    **dict.fromkeys(("alphas_", "intercept_", "xbar_", "thresholds_", "priors_",
+                     "explained_variance_ratio_"), ("f", (1, 2))),
+    **dict.fromkeys(("means_", "scalings_", "coef_", "centres_", "difference_", "sum_"), ("f", (2,))),
+    **dict.fromkeys(("words_", "components_"), ("f", (3,))), "biases_": ("f", (2,)),
+    "stumps_": ("V", (1, 2)), "stump_": ("V", (0,)), "items_": ("V", (1,)),
+    "classes_": ("biufUO", (1,)), "feature_names_in_": ("UO", (1,)),
+    **dict.fromkeys(("sizes_", "machine_", "rule_items_", "rule_pointers_", "rule_labels_",
+                     "rule_support_", "rule_hits_", "centre_rows_"), ("iu", (1,)))}
+RECORDS = ({"feature", "nominal", "threshold", "left", "right", "missing"},
+           {"feature", "p", "q", "threshold", "above", "below"}, {"feature", "value"})
 
 # %% ../../nbs/core/05_models.ipynb #f9b7963c
 def check_state(name:str, state:dict):
@@ -248,17 +296,25 @@ def check_state(name:str, state:dict):
     lost = [k for k in FILES.get(name, "").split() if k not in state]
     if lost: raise ValueError(f"its attribute {lost[0]} is missing")
     for k, v in state.items():
-        if k in ARRAYS: need(isinstance(v, np.ndarray) and v.dtype.kind in ARRAYS[k][0] and v.ndim in ARRAYS[k][1], k)
-        if k.startswith("n_") or k in ("offset_", "threshold_", "constant_", "gamma_"): need(isinstance(v, (int, float) if k[1] != "_" else int) and not isinstance(v, bool) and np.isfinite(v), k)
+        if k in ARRAYS:
+            need(isinstance(v, np.ndarray) and v.dtype.kind in ARRAYS[k][0] and v.ndim in ARRAYS[k][1], k)
+        if k.startswith("n_") or k in ("offset_", "threshold_", "constant_", "gamma_"):
+            need(isinstance(v, (int, float) if k[1] != "_" else int) and not isinstance(v, bool)
+                 and np.isfinite(v), k)
         if k == "history_": need(isinstance(v, pa.Table), k)
     need(all(0 < state.get(k, 1) < MOST_BYTES for k in ("n_features_in_", "n_words_", "n_components_")), "size")
-    for where, a in records(state): need(set(a.dtype.names) in RECORDS and a.dtype["feature"].kind == "i" and (a.size == 0 or 0 <= a["feature"].min() and a["feature"].max() < state.get("n_features_in_", 0)), where)
+    for where, a in records(state):
+        need(set(a.dtype.names) in RECORDS and a.dtype["feature"].kind == "i"
+             and (a.size == 0 or 0 <= a["feature"].min()
+                  and a["feature"].max() < state.get("n_features_in_", 0)), where)
     for what, ok in relations(name, state): need(ok(), what)
 
 def records(value, where="state"):
     "All arrays of records in a state."
     if isinstance(value, np.ndarray) and value.dtype.names: yield where, value
-    for k, v in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, (list, tuple)) else (): yield from records(v, f"{where}.{k}")
+    for k, v in (value.items() if isinstance(value, dict)
+                 else enumerate(value) if isinstance(value, (list, tuple)) else ()):
+        yield from records(v, f"{where}.{k}")
 
 def inside(a, top)->bool:
     "Integers in [0, top)?"
@@ -271,36 +327,58 @@ def relations(name, s):
     yield "classes_", lambda: K >= 2
     if name in ("AdaBoostClassifier", "GentleBoostClassifier"):
         yield "alphas_", lambda: s["stumps_"].ndim == 2 and s["alphas_"].size == s["stumps_"].size > 0 and len(s["stumps_"]) in (1, K)
-        if name[0] == "A" and K > 2: yield "stumps_", lambda: all(inside(s["stumps_"][b].astype(np.int64), K) for b in ("left", "right", "missing"))
+        if name[0] == "A" and K > 2:
+            yield "stumps_", lambda: all(inside(s["stumps_"][b].astype(np.int64), K)
+                                         for b in ("left", "right", "missing"))
     if name == "QuadraticBoostClassifier":
-        yield "sizes_", lambda: s["stumps_"].ndim == 1 and s["sizes_"].min() > 0 and sum(s["sizes_"].tolist()) == size("stumps_") and size("sizes_") == size("alphas_") == size("machine_")
-        yield "machine_", lambda: s["n_machines_"] == (1 if K == 2 else K) and inside(s["machine_"], s["n_machines_"]) and bool((np.diff(s["machine_"]) >= 0).all())
+        yield "sizes_", lambda: (s["stumps_"].ndim == 1 and s["sizes_"].min() > 0
+                                 and sum(s["sizes_"].tolist()) == size("stumps_")
+                                 and size("sizes_") == size("alphas_") == size("machine_"))
+        yield "machine_", lambda: (s["n_machines_"] == (1 if K == 2 else K)
+                                   and inside(s["machine_"], s["n_machines_"])
+                                   and bool((np.diff(s["machine_"]) >= 0).all()))
     if name == "CompositionalBoostClassifier":
         p, many = s["rule_pointers_"], size("alphas_")
-        yield "rule_pointers_", lambda: len(p) == many + 1 and p[0] == 0 and p[-1] == size("rule_items_") and bool((np.diff(p) >= 0).all())
-        width = sum(1 if v is None else len(v) for v in s.get("values_", [None]*d))                    # a nominal column has an item a value
-        yield "thresholds_", lambda: size("thresholds_") == width and len(s.get("values_", range(d))) == d and size("priors_") == K
-        yield "rules", lambda: inside(s["rule_items_"], 2*width) and inside(s["rule_labels_"], K) and many == size("rule_labels_") == size("rule_support_") == size("rule_hits_")
-    if name == "PairwiseBoostClassifier": yield "stumps_", lambda: s["stumps_"].ndim == 1 and all(s[k].shape in ((0, 0), (d, d)) for k in ("difference_", "sum_"))
-    if name == "WeightedLDA": yield "means_", lambda: s["means_"].shape[1] == d == len(s["xbar_"]) == len(s["scalings_"]) == s["coef_"].shape[1]
+        yield "rule_pointers_", lambda: (len(p) == many + 1 and p[0] == 0 and p[-1] == size("rule_items_")
+                                         and bool((np.diff(p) >= 0).all()))
+        # a nominal column has an item a value
+        width = sum(1 if v is None else len(v) for v in s.get("values_", [None]*d))
+        yield "thresholds_", lambda: (size("thresholds_") == width and size("priors_") == K
+                                      and len(s.get("values_", range(d))) == d)
+        yield "rules", lambda: (inside(s["rule_items_"], 2*width) and inside(s["rule_labels_"], K)
+                                and many == size("rule_labels_") == size("rule_support_") == size("rule_hits_"))
+    if name == "PairwiseBoostClassifier":
+        yield "stumps_", lambda: (s["stumps_"].ndim == 1
+                                  and all(s[k].shape in ((0, 0), (d, d)) for k in ("difference_", "sum_")))
+    if name == "WeightedLDA":
+        yield "means_", lambda: s["means_"].shape[1] == d == len(s["xbar_"]) == len(s["scalings_"]) == s["coef_"].shape[1]
     if "words_" in s:
         T, M = s["words_"].shape[0], s["words_"].shape[1]
-        yield "words_", lambda: T > 0 and M == (1 if K == 2 else K) and s["words_"].shape[2] == s["n_words_"] and s["components_"].shape == (T, M, s["n_components_"]) and s["biases_"].shape == (T, M)
+        yield "words_", lambda: (T > 0 and M == (1 if K == 2 else K) and s["words_"].shape[2] == s["n_words_"]
+                                 and s["components_"].shape == (T, M, s["n_components_"])
+                                 and s["biases_"].shape == (T, M))
     for m in s.get("models_", []): yield "models_", lambda: lp_model(m, s)
 
 def lp_model(m, s)->bool:
     "One linear program's model: as many weights as columns, patterns that exist."
     p, free = m["patterns"], int((m["constant"] == 0).sum())
     first = p[{"stumps": "stumps", "kernels": "centre", "itemsets": "items", "subgraphs": "root"}[s["language_"]]]
-    if not (m["alpha"].shape == m["constant"].shape == (len(m["alpha"]),) and len(first) == free): return False
-    if not all(inside(g["column"], len(m["alpha"])) and g["alpha"].shape == g["column"].shape for g in m["stages"]): return False
+    if not (m["alpha"].shape == m["constant"].shape == (len(m["alpha"]),) and len(first) == free):
+        return False
+    if not all(inside(g["column"], len(m["alpha"])) and g["alpha"].shape == g["column"].shape for g in m["stages"]):
+        return False
     if s["language_"] == "kernels": return inside(first, len(s["centres_"]))
-    if s["language_"] == "itemsets": return inside(first + 1, len(s["items_"]) + 1) and len(p["sign"]) == free
+    if s["language_"] == "itemsets":
+        return inside(first + 1, len(s["items_"]) + 1) and len(p["sign"]) == free
     if s["language_"] == "subgraphs":
         code, steps = p["code"], np.arange(p["code"].shape[1])
         used = steps < p["length"][:, None]
-        return code.ndim == 3 and code.shape[2] == 4 and inside(p["length"], len(steps) + 1) and len(code) == len(p["length"]) == len(p["sign"]) == free and bool(((code[..., :2] >= 0) & (code[..., :2] <= steps[:, None] + 1))[used].all()) \
-            and inside(code[..., 2][used], len(s["edge_names_"])) and inside(code[..., 3][used] + 1, len(s["node_names_"]) + 1) and inside(first, len(s["node_names_"]))
+        return (code.ndim == 3 and code.shape[2] == 4 and inside(p["length"], len(steps) + 1)
+                and len(code) == len(p["length"]) == len(p["sign"]) == free
+                and bool(((code[..., :2] >= 0) & (code[..., :2] <= steps[:, None] + 1))[used].all())
+                and inside(code[..., 2][used], len(s["edge_names_"]))
+                and inside(code[..., 3][used] + 1, len(s["node_names_"]) + 1)
+                and inside(first, len(s["node_names_"])))
     return True
 
 # %% ../../nbs/core/05_models.ipynb #17c84563
@@ -331,16 +409,26 @@ def mutate_leaves(header:dict, leaves:list, rng)->tuple:
         head, _, raw = data.partition(b"\0")
         change = rng.integers(4)
         if kind != "array" or change == 0: data = mutate(data, rng)
-        elif change == 1: raw = bytearray(raw); raw[:8*(len(raw)//8)] = rng.choice(ODD, len(raw)//8).astype("<i8").tobytes(); data = head + b"\0" + bytes(raw)
-        elif change == 2: data = head.replace(rng.choice([b"<f8", b"<i8", b"<i4"]), rng.choice([b"<f8", b"<i8", b"<i4", b"<U2", b"|O"])) + b"\0" + raw
-        else: data = json.dumps({**json.loads(head), "shape": rng.choice([0, 1, 2, 3, 2**31, 10**12], rng.integers(0, 4)).tolist()}).encode() + b"\0" + raw
+        elif change == 1:
+            raw = bytearray(raw)
+            raw[:8*(len(raw)//8)] = rng.choice(ODD, len(raw)//8).astype("<i8").tobytes()
+            data = head + b"\0" + bytes(raw)
+        elif change == 2:
+            data = head.replace(rng.choice([b"<f8", b"<i8", b"<i4"]),
+                                rng.choice([b"<f8", b"<i8", b"<i4", b"<U2", b"|O"])) + b"\0" + raw
+        else:
+            shape = rng.choice([0, 1, 2, 3, 2**31, 10**12], rng.integers(0, 4)).tolist()
+            data = json.dumps({**json.loads(head), "shape": shape}).encode() + b"\0" + raw
         leaves[k] = (path, kind, data)
     else:
         state = header["state"]["dict"]; a, b = (str(rng.choice(list(state))) for _ in range(2))
         change = rng.integers(3)
         if change == 0: state[a] = state[b]
         elif change == 1: del state[a]
-        else: state[a] = rng.choice(np.array([{"value": int(rng.choice(ODD))}, {"value": "x"}, {"float": "nan"}, {"list": []}, {"leaf": int(rng.integers(99))}], dtype=object))
+        else:
+            odd = [{"value": int(rng.choice(ODD))}, {"value": "x"}, {"float": "nan"}, {"list": []},
+                   {"leaf": int(rng.integers(99))}]
+            state[a] = rng.choice(np.array(odd, dtype=object))
     return header, leaves
 
 ODD = np.array([0, 1, -1, 2, 7, 2**31 - 1, 2**31, -2**31, 2**40, 2**63 - 1, -2**63], dtype=np.int64)

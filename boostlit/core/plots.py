@@ -112,7 +112,7 @@ def terms_text(est,         # a fitted estimator with `terms_`
                top:int=10,  # most lines
               )->str:       # a line a term, heaviest first
     "What an estimator has learnt, in words."
-    if hasattr(est, "stump_"): return stump_text(est)                                  # no rounds, no terms
+    if hasattr(est, "stump_"): return stump_text(est)                          # no rounds, no terms
     if hasattr(est, "scalings_"): return axis_text(est, top)
     rows = est.terms_.to_pylist()
     weight = lambda r: r["weight"] if "weight" in r else .5*(r["above"] - r["below"])
@@ -121,7 +121,8 @@ def terms_text(est,         # a fitted estimator with `terms_`
     lines = []
     for i in order[:top]:
         r = rows[i]
-        text = r.get("term") or r.get("rule") or f"words {', '.join(map(str, r['words']))} x components {', '.join(map(str, r['components']))}"
+        text = (r.get("term") or r.get("rule") or f"words {', '.join(map(str, r['words']))} "
+                                                  f"x components {', '.join(map(str, r['components']))}")
         owner = str(r.get("target", r.get("class", "")))
         lines.append(f"{weight(r):+9.3f}  " + (f"{owner}: " if len(classes) > 1 else "") + text)
     if len(rows) > top: lines.append(f"           and {len(rows) - top} more")
@@ -190,7 +191,9 @@ def stump_branches(est)->list:
     name, words = str(est.feature_names_in_[j]) if hasattr(est, "feature_names_in_") else f"x{j}", est.categories_[j]
     value = f"{t:.4g}" if not s["nominal"] else words[int(t)] if words is not None and int(t) < len(words) else f"{t:g}"
     sides = ("=", "≠") if s["nominal"] else ("≤", ">")
-    return [(text, est.classes_[int(s[b])]) for text, b in ((f"{name} {sides[0]} {value}", "left"), (f"{name} {sides[1]} {value}", "right"), (f"{name} missing", "missing"))]
+    return [(text, est.classes_[int(s[b])]) for text, b in ((f"{name} {sides[0]} {value}", "left"),
+                                                            (f"{name} {sides[1]} {value}", "right"),
+                                                            (f"{name} missing", "missing"))]
 
 def stump_text(est): return "\n".join(f"{text}: {label}" for text, label in stump_branches(est))
 
@@ -201,7 +204,8 @@ def plot_stump(est,      # a fitted `DecisionStumpClassifier`
     ax, classes = _axes(ax), list(est.classes_)
     for k, (text, label) in enumerate(stump_branches(est)):
         ax.barh(-k, 1, height=.8, color=PALETTE[classes.index(label) % len(PALETTE)], alpha=.35)
-        ax.text(.02, -k, text, va="center", fontsize=8); ax.text(.98, -k, str(label), va="center", ha="right", fontsize=8, fontweight="bold")
+        ax.text(.02, -k, text, va="center", fontsize=8)
+        ax.text(.98, -k, str(label), va="center", ha="right", fontsize=8, fontweight="bold")
     ax.set(xlim=(0, 1)); ax.axis("off")
     return ax
 
@@ -218,7 +222,8 @@ def axis_parts(est,        # a fitted linear discriminant with `means_` and `sca
     return est.classes_[a], est.classes_[b], v*(est.means_[b] - est.means_[a])
 
 def _axis_bars(est, top):
-    a, b, parts = axis_parts(est); names = getattr(est, "feature_names_in_", [f"x{j}" for j in range(len(parts))])
+    a, b, parts = axis_parts(est)
+    names = getattr(est, "feature_names_in_", [f"x{j}" for j in range(len(parts))])
     return a, b, [(str(names[j]), float(parts[j])) for j in np.argsort(-np.abs(parts), kind="stable")[:top]]
 
 def axis_text(est, top=10):
@@ -232,7 +237,8 @@ def plot_axis(est,        # a fitted linear discriminant, such as `WeightedLDA`
     "The features that pull two classes apart along the first discriminant axis, strongest first."
     ax = _axes(ax); a, b, bars = _axis_bars(est, top)
     ax.barh([-k for k in range(len(bars))], [v for _, v in bars], height=.7, color=[PALETTE[0] if v > 0 else PALETTE[1] for _, v in bars])
-    ax.set_yticks([-k for k in range(len(bars))], [name for name, _ in bars]); ax.axvline(0, color="gray", lw=.8)
+    ax.set_yticks([-k for k in range(len(bars))], [name for name, _ in bars])
+    ax.axvline(0, color="gray", lw=.8)
     ax.set(xlabel=f"from {a} to {b}, standard deviations")
     return ax
 

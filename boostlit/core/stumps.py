@@ -51,7 +51,8 @@ def stump_outputs(stumps,          # array of dtype `STUMP` (or one record)
                   X:np.ndarray,    # (n, d) float64; nominal columns as codes, NaN for missing
                  )->np.ndarray:    # (T, n) outputs
     "Outputs of every stump on every row."
-    stumps = np.atleast_1d(np.asarray(stumps, dtype=STUMP)).copy(); X = np.ascontiguousarray(X, dtype=np.float64)
+    stumps = np.atleast_1d(np.asarray(stumps, dtype=STUMP)).copy()
+    X = np.ascontiguousarray(X, dtype=np.float64)
     out = np.empty((len(stumps), len(X)))
     _stump_outputs(stumps, X, out)
     return out
@@ -414,16 +415,16 @@ def column_sums(oracle,          # a `StumpOracle`
     return out
 
 def find_split(oracle, g, v, W):
-    "Best split for sums of `g` (`w y`) and `v` (w, total `W`), int64; the error needs no second histogram: (score, feature, code, its sums, totals)."
+    "Best split for int64 sums of `g` (`w y`) and `v` (w, total `W`): (score, feature, code, its sums, totals)."
     criterion = CRITERIA[oracle.criterion]
     HS = column_sums(oracle, g)
-    HW = HS if criterion == 0 else column_sums(oracle, v)
+    HW = HS if criterion == 0 else column_sums(oracle, v)      # the error needs no second histogram
     S = int(HS[0].sum())
     score, j, c = _scan(HS, HW, oracle.n_codes, oracle.has_nan, oracle.nominal, 0, len(HS), S, W, criterion)
     return score, j, c, HS[j], HW[j], S, W
 
 def search_stump(oracle, y, w):
-    "Search all features for labels `y` under weights `w`: (score, feature, code, its sums of `w y` and w, totals), all in units of 1/scale, and the scale."
+    "Search all features for labels `y` under weights `w`: what `find_split` says, in units of 1/scale, and the scale."
     scale = fixed_scale(max(float(np.abs(w*y).sum()), float(w.sum())))
     g = to_fixed(w, scale, y)
     v = g if oracle.criterion == "error" else to_fixed(w, scale)
@@ -585,7 +586,8 @@ def describe_stump(stump,              # one record of dtype `STUMP`
     "The stump as a sentence."
     j = int(stump["feature"]); name = f"x{j}" if feature_names is None else str(feature_names[j])
     t = stump["threshold"]
-    if stump["nominal"] and categories is not None and categories[j] is not None and t == int(t) and int(t) < len(categories[j]): t = categories[j][int(t)]
+    if stump["nominal"] and categories is not None and categories[j] is not None and t == int(t) and int(t) < len(categories[j]):
+        t = categories[j][int(t)]
     show = (lambda v: f"{v:+.4g}") if values is None else values
     test = f"{name} = {t if isinstance(t, str) else format(t, '.6g')}" if stump["nominal"] else f"{name} <= {t:.6g}"
     return f"{test} ? {show(stump['left'])} : {show(stump['right'])} (missing {show(stump['missing'])})"
@@ -595,7 +597,7 @@ class DecisionStumpClassifier(ClassifierMixin, BaseEstimator):
     "One stump, the exact minimiser of the weighted error (or of the entropy, as Weka's)."
     def __init__(self, criterion:str="error", # "error" or "entropy"
                  max_bins:int|None=None,  # most codes a numeric column; None for exact cuts
-                 nominal_features:"ArrayLike|None"=None): # indices or mask of nominal columns; None: columns of a table that are not numeric
+                 nominal_features:"ArrayLike|None"=None): # indices or mask; None: what is not numeric in a table
         self.criterion, self.max_bins, self.nominal_features = criterion, max_bins, nominal_features
 
     def fit(self, X:"ArrayLike", y:"ArrayLike", sample_weight:"ArrayLike|None"=None)->"DecisionStumpClassifier":
@@ -604,9 +606,11 @@ class DecisionStumpClassifier(ClassifierMixin, BaseEstimator):
         self.classes_, codes = encode_labels(y)
         w = normalise_weights(sample_weight, len(codes))
         X, codes, w = X[w > 0], codes[w > 0], w[w > 0]
-        if self.criterion not in ("error", "entropy"): raise ValueError(f"criterion must be 'error' or 'entropy', got {self.criterion!r}")
+        if self.criterion not in ("error", "entropy"):
+            raise ValueError(f"criterion must be 'error' or 'entropy', got {self.criterion!r}")
         oracle, K = StumpOracle(X, self.kinds_, self.max_bins, self.criterion), len(self.classes_)
-        if self.criterion == "entropy" and K > 2: raise ValueError("the entropy criterion is for two classes; use criterion='error'")
+        if self.criterion == "entropy" and K > 2:
+            raise ValueError("the entropy criterion is for two classes; use criterion='error'")
         if self.criterion == "error": self.stump_, _ = best_class_stump(oracle, codes, w, K)
         else:
             self.stump_, _ = oracle.best(2.*codes - 1, w)
@@ -623,5 +627,5 @@ class DecisionStumpClassifier(ClassifierMixin, BaseEstimator):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
-        tags.classifier_tags.poor_score = True           # two branches cannot tell three classes apart
+        tags.classifier_tags.poor_score = True        # two branches cannot tell three classes apart
         return tags

@@ -35,7 +35,8 @@ def madaboost(oracle,            # `best(y, w)` and `outputs(h)`
             alpha = max(0., half_log_odds(error)); F += alpha*out
             w = w0*np.minimum(1, np.exp(-y*F)); w /= w.sum()
             hypotheses.append(h); alphas.append(alpha)
-            rows.append(dict(round=t+1, error=float(w0 @ (y*F <= 0)), weighted_error=error, edge=1-2*error, alpha=alpha, loss=float(w0 @ mada_loss(y*F))))
+            rows.append(dict(round=t+1, error=float(w0 @ (y*F <= 0)), weighted_error=error,
+                             edge=1-2*error, alpha=alpha, loss=float(w0 @ mada_loss(y*F))))
             if error <= TINY: break
     except INTERRUPTS as e: warn_interrupted(len(rows), e)
     return Boosted(hypotheses[:len(rows)], np.array(alphas[:len(rows)]), rows, w, F)

@@ -68,18 +68,24 @@ class BilinearBlocks:
                  shape:tuple,         # (N, D, M)
                 ):
         N, D, M = (int(s) for s in shape)
-        if len(indptr) != N*M + 1: raise ValueError(f"indptr has {len(indptr)} entries; {N} images of {M} components need {N*M + 1}.")
-        if len(words) != len(values) or len(words) != indptr[-1]: raise ValueError("words, values and the last entry of indptr disagree in length.")
+        if len(indptr) != N*M + 1:
+            raise ValueError(f"indptr has {len(indptr)} entries; {N} images of {M} components need {N*M + 1}.")
+        if len(words) != len(values) or len(words) != indptr[-1]:
+            raise ValueError("words, values and the last entry of indptr disagree in length.")
         self.indptr, self.words, self.values, self.shape, self._T = indptr, words, values, (N, D, M), None
     n_images, n_words, n_components = (property(lambda self, k=k: self.shape[k]) for k in range(3))
     nnz = property(lambda self: len(self.words))
     nbytes = property(lambda self: self.indptr.nbytes + self.words.nbytes + self.values.nbytes)
     def __len__(self): return self.shape[0]
-    def __repr__(self): return "BilinearBlocks({} images x {} words x {} components, {} values, {:.1f} MB)".format(*self.shape, self.nnz, self.nbytes/1e6)
+    def __repr__(self):
+        return "BilinearBlocks({} images x {} words x {} components, {} values, {:.1f} MB)".format(*self.shape, self.nnz, self.nbytes/1e6)
     def __getitem__(self, rows): return take_images(self, rows)
-    def right(self, beta, n_jobs=1): return block_product(self, _right, beta, self.n_components, self.n_words, n_jobs)
-    def left(self, alpha, n_jobs=1): return block_product(self, _left, alpha, self.n_words, self.n_components, n_jobs)
-    def scores(self, alpha, beta, n_jobs=1): return self.left(alpha, n_jobs)@np.asarray(beta, np.float64)
+    def right(self, beta, n_jobs=1):
+        return block_product(self, _right, beta, self.n_components, self.n_words, n_jobs)
+    def left(self, alpha, n_jobs=1):
+        return block_product(self, _left, alpha, self.n_words, self.n_components, n_jobs)
+    def scores(self, alpha, beta, n_jobs=1):
+        return self.left(alpha, n_jobs)@np.asarray(beta, np.float64)
     def bag(self): return self.right(np.ones(self.n_components))
     def map(self, fn): return map_values(self, fn)
     def normalised(self, by="image"): return normalise_blocks(self, by)
@@ -138,14 +144,16 @@ def map_values(X:BilinearBlocks,  # counts
                fn,                # works on arrays and keeps zero at zero
               )->BilinearBlocks:  # the same places, values fn(values) in float32
     "Apply a function to every stored value."
-    if not np.all(fn(np.zeros(1, np.float32)) == 0): raise ValueError("The function does not keep zero at zero: the result would not be sparse.")
+    if not np.all(fn(np.zeros(1, np.float32)) == 0):
+        raise ValueError("The function does not keep zero at zero: the result would not be sparse.")
     return BilinearBlocks(X.indptr, X.words, np.asarray(fn(X.values.astype(np.float32)), np.float32), X.shape)
 
 def normalise_blocks(X:BilinearBlocks,  # counts
                      by:str="image",    # sums to one over each "image" or over each "component"
                     )->BilinearBlocks:  # frequencies, float32
     "Counts divided by their sum."
-    if by not in ("image", "component"): raise ValueError(f"by must be 'image' or 'component', got {by!r}")
+    if by not in ("image", "component"):
+        raise ValueError(f"by must be 'image' or 'component', got {by!r}")
     start = X.indptr if by == "component" else X.indptr[::X.n_components]
     size = np.diff(start); v = X.values.astype(np.float32)
     total = np.zeros(len(size)); full = size > 0
@@ -201,10 +209,12 @@ def save_blocks(X:BilinearBlocks,        # what to store
 def load_blocks(path:str|os.PathLike, # a file written by `save_blocks`
                )->BilinearBlocks:     # its words and values are mapped, not read
     "Open stored blocks."
-    table = load_arrow(path); meta = {k.decode(): v.decode() for k, v in (table.schema.metadata or {}).items()}
+    table = load_arrow(path)
+    meta = {k.decode(): v.decode() for k, v in (table.schema.metadata or {}).items()}
     if meta.get("kind") != "BilinearBlocks": raise ValueError("The file does not hold blocks.")
     D, M = int(meta["n_words"]), int(meta["n_components"])
-    words, values, begin = (table[c].chunk(0) if table[c].num_chunks == 1 else table[c].combine_chunks() for c in ("words", "values", "begin"))
+    words, values, begin = (table[c].chunk(0) if table[c].num_chunks == 1 else table[c].combine_chunks()
+                            for c in ("words", "values", "begin"))
     off = np.asarray(words.offsets)
     ptr = np.append((np.asarray(begin.flatten()).reshape(-1, M) + off[:-1, None]).ravel(), off[-1]).astype(np.int64)
     return BilinearBlocks(ptr, np.asarray(words.values), np.asarray(values.values), (table.num_rows, D, M))

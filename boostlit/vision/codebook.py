@@ -19,7 +19,8 @@ def assign_words(X:np.ndarray,        # (n, d) descriptors
                 )->np.ndarray:        # (n,) uint16, the number of the nearest centre
     "Nearest centre of every descriptor."
     C = np.ascontiguousarray(centres, np.float32); X = np.asarray(X)
-    if X.ndim != 2 or X.shape[1] != C.shape[1]: raise ValueError(f"Descriptors of shape {X.shape} do not fit a codebook of shape {C.shape}.")
+    if X.ndim != 2 or X.shape[1] != C.shape[1]:
+        raise ValueError(f"Descriptors of shape {X.shape} do not fit a codebook of shape {C.shape}.")
     if len(C) > 65536: raise ValueError(f"A codebook has at most 65536 words, got {len(C)}.")
     half, CT, out = .5*(C*C).sum(1), np.ascontiguousarray(C.T), np.empty(len(X), np.uint16)
     for i in range(0, len(X), block):

@@ -29,7 +29,8 @@ def sift_patch(img:np.ndarray,      # grey image (height, width)
     "The SIFT descriptor of one upright patch, as the formula says it."
     g = require_cv2().GaussianBlur(img.astype(np.float32), (0, 0), np.sqrt(sigma**2 - .25))
     gx, gy = np.zeros_like(g), np.zeros_like(g)
-    gx[1:-1, 1:-1] = g[1:-1, 2:] - g[1:-1, :-2]; gy[1:-1, 1:-1] = g[:-2, 1:-1] - g[2:, 1:-1]    # y upwards
+    gx[1:-1, 1:-1] = g[1:-1, 2:] - g[1:-1, :-2]
+    gy[1:-1, 1:-1] = g[:-2, 1:-1] - g[2:, 1:-1]  # y upwards
     cell = size/4; R = int(np.ceil(2.5*cell)) - 1
     r = np.arange(-R, R+1); cy, cx = y + size//2, x + size//2
     tent = lambda u: np.maximum(0, 1 - abs(u))
