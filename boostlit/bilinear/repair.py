@@ -7,7 +7,7 @@ __all__ = ['RAMPS', 'GRIDS', 'WINDOWS', 'COUPLED', 'STEPS', 'CELLS', 'DENSE', 'S
            'grid_blocks', 'grid_scale', 'share_of_picture', 'shape_codes', 'add_shape', 'add_blocks', 'repair_blocks',
            'component_grams', 'soft_margin', 'corrective_boost', 'cut_terms', 'corrective_classifier',
            'log_odds_classifier', 'ladder_unit', 'kernel_of_cells', 'sparse_rung', 'judge_halves', 'repair_ladder',
-           'repair_rows', 'cross_unit', 'halves_unit', 'repair_halves', 'repair_cross']
+           'repair_rows', 'cross_unit', 'repair_cross']
 
 # %% ../../nbs/bilinear/07_repair.ipynb #36f0d131
 import numpy as np
@@ -237,7 +237,7 @@ DENSE = {"machine on cells, square roots": CELLS, "+ ramps": dict(grids=GRIDS[:3
          "windows instead, overlapping": dict(grids=WINDOWS), "+ mirror images": dict(grids=WINDOWS, mirror=True),
          "cells, strips and shape": dict(shapes=True)}
 SPARSE = {"boosted and cut, cells and shape": dict(shapes=True),
-          "boosted and cut, windows and mirror images": dict(grids=WINDOWS, mirror=True, choose=dict(n_rounds=12, weights=(3000, 6000)))}
+          "boosted and cut, windows and mirror images": dict(grids=WINDOWS, mirror=True, choose=dict(n_rounds=12, weights=(6000,)))}
 KERNELS = {"pyramid kernel": {}, "pyramid kernel with strips": dict(strips=True), "pyramid kernel with strips and mirror images": dict(strips=True, mirror=True),
            "pyramid kernel with shape": dict(shapes=True), "pyramid kernel with strips and shape": dict(strips=True, shapes=True)}
 
@@ -309,57 +309,34 @@ def repair_rows(runs):
         for field, (quantity, unit) in shown.items():
             v = [unit*r[field] for r in runs if r["step"] == k and r.get(field) is not None]
             row = dict(item="Repair", dataset="scene15", method=f"{k}, log-odds" if field == "log_odds" else k, quantity=quantity)
-            if v: out.append(row | mean_and_spread(v) | dict(link="bilinear/07_repair.ipynb"))
+            by = dict(comment="by split: " + ", ".join(f"{x:.2f}" for x in v)) if "accuracy" in quantity else {}
+            if v: out.append(row | mean_and_spread(v) | dict(link="bilinear/07_repair.ipynb") | by)
     return out
 
 # %% ../../nbs/bilinear/07_repair.ipynb #78319f7f
 def cross_unit(step:str, split:int=0, cache=None, dataset:str="scene15"):
-    "Four-fold cross-validation of a dense rung or a kernel inside the training set of one split."
+    "Four-fold cross-validation of a rung or a kernel inside the training set of one split, raw and in log-odds."
     from sklearn.model_selection import StratifiedKFold
-    from boostlit.vision.codebook import image_words
     from boostlit.vision.components import class_accuracy, image_features, kernel_svm, random_split
-    from boostlit.vision.images import image_table
-    how = dict((DENSE | KERNELS)[step]); mirror, shapes = how.pop("mirror", False), how.pop("shapes", False)
-    F = image_features(dataset, 1000, (20, 15), cache=cache); train, _ = random_split(F["y"], 100, split)
-    y, words, pics = F["y"][train], F["words"].take(train), image_table(dataset)["image"].take(train)
-    more = dict(mirrored=image_words(pics, F["centres"], mirror=True)) if mirror else {}
-    more["train"] = np.arange(len(y)) if shapes else None
+    how = dict((SPARSE | DENSE | KERNELS)[step]); mirror, shapes, choose = how.pop("mirror", False), how.pop("shapes", False), how.pop("choose", {})
+    F = image_features(dataset, 1000, (20, 15), cache=cache, mirror=mirror); train, _ = random_split(F["y"], 100, split)
+    y, words = F["y"][train], F["words"].take(train); parts = list(StratifiedKFold(4, shuffle=True, random_state=split).split(y, y))
+    more = dict(train=np.arange(len(y)) if shapes else None, mirrored=F["mirrored"].take(train) if mirror else None)
     if step in KERNELS: K = kernel_of_cells(words, **how, **more)
-    else: A = repair_blocks(words, **how, **more).to_csr(); K = (A@A.T).toarray()
-    parts = StratifiedKFold(4, shuffle=True, random_state=split).split(K, y)
-    return dict(step=step, split=split, accuracy=100*float(np.mean([class_accuracy(y[b], kernel_svm(K, y, a, b)) for a, b in parts])))
-
-def halves_unit(step:str, split:int, cache=None, dataset:str="scene15"):
-    "A sparse rung, or the pyramid kernel, on the halves of one training set: half fits, half judges."
-    from boostlit.vision.codebook import image_words
-    from boostlit.vision.components import class_accuracy, image_features, kernel_svm, pyramid_kernel, random_split
-    from boostlit.vision.images import image_table
-    F = image_features(dataset, 1000, (20, 15), cache=cache); train, _ = random_split(F["y"], 100, split)
-    y, words = F["y"][train], F["words"].take(train); a, b = halves(y, split)
-    if step == "pyramid kernel":
-        return dict(step=step, split=split, accuracy=100*class_accuracy(y[b], kernel_svm(pyramid_kernel(words, 1000), y, a, b)))
-    how = dict(SPARSE[step]); choose = dict(n_rounds=10, weights=(1000, 3000, 6000)) | how.pop("choose", {})
-    mirror, shapes, pics = how.pop("mirror", False), how.pop("shapes", False), image_table(dataset)["image"].take(train)
-    more = dict(mirrored=image_words(pics, F["centres"], mirror=True)) if mirror else {}
-    X = repair_blocks(words, train=np.arange(len(y)) if shapes else None, **how, **more)
-    T, val = judge_halves(X, y, component_grams(X), split, **choose)
-    return dict(step=step, split=split, accuracy=100*max(val.values()), rounds=T, weights=max(val, key=val.get))
-
-@reproduction(paper=3, item="Repair, halves", needs=("scene15",), full=True)
-def repair_halves(n_jobs=1, out=None, progress=True, cache=None, splits=(0, 1)):
-    "Scene-15: the sparse model without the picture's size and the pyramid, on halves of training sets."
-    steps = ("pyramid kernel", "boosted and cut, windows and mirror images")
-    units = [dict(step=k, split=s, cache=cache) for s in splits for k in steps]
-    runs = run_units(halves_unit, units, out, n_jobs, "Repair, halves", progress).to_pylist()
-    sparse = lambda r: r.get("rounds") == r.get("rounds") and r.get("rounds")
-    how = lambda r: f"{int(r['rounds'])} components and {int(r['weights'])} weights a class" if sparse(r) else "intersection kernel, 50 pictures a class"
-    return [dict(item="Repair, halves", dataset="scene15", method=r["step"], quantity=f"validation accuracy, training set of split {r['split']}",
-                 value=round(r["accuracy"], 2), seeds=1, link="bilinear/07_repair.ipynb", comment=how(r)) for r in runs]
+    else: X = repair_blocks(words, **how, **more); K = component_grams(X); K = K if step in SPARSE else K.sum(0)
+    def predict(a, b, odds):
+        if step not in SPARSE: return kernel_svm(K, y, a, b, calibrate=odds)
+        fit = log_odds_classifier if odds else corrective_classifier
+        return fit(X[a], y[a], choose["n_rounds"], choose["weights"][0], K=K[:, a][:, :, a]).predict(X[b])
+    rate = lambda odds: 100*float(np.mean([class_accuracy(y[b], predict(a, b, odds)) for a, b in parts]))
+    return dict(step=step, split=split, accuracy=rate(False), log_odds=rate(True))
 
 @reproduction(paper=3, item="Repair, cross-validated", needs=("scene15",), full=True)
-def repair_cross(n_jobs=1, out=None, progress=True, cache=None):
-    "Scene-15: what each change of the features buys under a linear machine, inside the training set of split 0."
-    units = [dict(step=k, cache=cache) for k in (*KERNELS, *DENSE)]
+def repair_cross(n_jobs=1, out=None, progress=True, cache=None, splits=(0, 1), steps=(*KERNELS, *DENSE, *list(SPARSE)[1:])):
+    "Scene-15: what each change buys inside the training sets of splits 0 and 1."
+    units = [dict(step=k, split=s, cache=cache) for k in steps for s in splits]
     runs = run_units(cross_unit, units, out, n_jobs, "Repair, cross-validated", progress).to_pylist()
-    return [dict(item="Repair, cross-validated", dataset="scene15", method=r["step"], quantity="mean class accuracy", value=round(r["accuracy"], 2),
-                 seeds=1, link="bilinear/07_repair.ipynb", comment="four folds inside the training set of split 0") for r in runs]
+    row = dict(item="Repair, cross-validated", dataset="scene15", quantity="mean class accuracy", link="bilinear/07_repair.ipynb")
+    each = lambda k, field: [r[field] for r in runs if r["step"] == k]; told = lambda v: "by split: " + ", ".join(f"{x:.1f}" for x in v)
+    return [row | dict(method=k + name, comment=told(each(k, field))) | mean_and_spread(each(k, field))
+            for k in steps for field, name in (("accuracy", ""), ("log_odds", ", log-odds"))]
