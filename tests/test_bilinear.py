@@ -320,7 +320,38 @@ def test_corrective_boosting_ends_at_the_machine_and_is_sparse_when_cut():
     assert two.decision_function(B).shape == (90,) and two.score(B, y == 2) > .7
 
 
+@pytest.mark.parametrize("labels", [[0, 1, 2], ["sky", "sea", "hut"], [False, True]])
+def test_log_odds_are_a_line_for_every_class_and_nothing_more(labels):
+    blocks, repair = pytest.importorskip("boostlit.vision.blocks"), pytest.importorskip("boostlit.bilinear.repair")
+    X, y = make_word_place(90, n_words=8, grid=3, seed=2)
+    y = np.where(X[:, 2].sum(1) > np.median(X[:, 2].sum(1)), len(labels) - 1, (y + 1)//2 if len(labels) > 2 else 0)
+    B = blocks.blocks_from(X); y = np.array(labels)[y]
+    raw, odds = (f(B, y, 4, 12) for f in (repair.corrective_classifier, repair.log_odds_classifier))
+    assert np.array_equal(raw.words_ != 0, odds.words_ != 0) and np.array_equal(raw.components_, odds.components_)
+    F, G = (e.decision_function(B).reshape(90, -1) for e in (raw, odds))
+    for k, c in enumerate(raw.classes_[-F.shape[1]:]):
+        slope, offset = np.polyfit(F[:, k], G[:, k], 1)
+        assert slope > 0 and np.allclose(slope*F[:, k] + offset, G[:, k])
+        lr = 1/(1 + np.exp(-G[:, k])); assert abs(lr.mean() - np.mean(y == c)) < .15         # odds, so about as many as there are
+    again = repair.log_odds_classifier(B, y, 4, 12, K=repair.component_grams(B))
+    assert np.array_equal(again.decision_function(B), odds.decision_function(B))
+
+
 # --- the repaired model ----------------------------------------------------------------------------------------------------
+def test_shape_is_one_more_word_for_a_kernel():
+    import pyarrow as pa
+    from boostlit.bilinear.repair import kernel_of_cells
+    rng = np.random.default_rng(0)
+    sizes = [(7, 7), (7, 9), (7, 7), (9, 7)]
+    words = pa.table({"height": [8*r + 8 for r, _ in sizes], "width": [8*c + 8 for _, c in sizes], "rows": [r for r, _ in sizes], "cols": [c for _, c in sizes],
+                      "words": [rng.integers(0, 9, r*c).astype(np.uint16) for r, c in sizes]})
+    for strips in (False, True):
+        K, S = (kernel_of_cells(words, train=t, strips=strips, n_words=9) for t in (None, [0, 1, 2]))
+        more = (S - K)/np.diag(K).mean()
+        assert np.allclose(more, .05*np.array([[1, 0, 1, 0], [0, 1, 0, 0], [1, 0, 1, 0], [0, 0, 0, 0]]), atol=1e-6)   # the last shape was never seen
+        assert np.allclose(np.diag(K), np.diag(K)[0], rtol=1e-5)
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.integers(16, 600), st.integers(1, 9), st.floats(.05, 1))
 def test_windows_cover_the_axis(length, count, share):

@@ -315,6 +315,10 @@ def test_log_odds_repair_machines_of_different_scale():
     assert components.class_accuracy(y[test], odds) > max(.5, components.class_accuracy(y[test], raw) - .08)
     codes = np.array([7, -2, 40])[y]                                                                                # any codes
     assert (components.kernel_svm(K, codes, train, test, calibrate=True) == np.array([7, -2, 40])[odds]).all()
+    scaled = lambda fit, at: np.stack([X[at]@X[fit][y[fit] == k].mean(0) for k in range(3)], axis=1)*[1, 10, 100]
+    slope, offset = components.platt_curves(scaled, y, train); S = scaled(train, test)
+    assert slope.shape == offset.shape == (3,) and slope[0] > 5*slope[1] > 25*slope[2] > 0
+    assert np.mean((slope*S + offset).argmax(1) == y[test]) > np.mean(S.argmax(1) == y[test]) + .1
 
 
 @needs_images("scene15")

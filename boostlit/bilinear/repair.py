@@ -5,9 +5,9 @@
 # %% auto #0
 __all__ = ['RAMPS', 'GRIDS', 'WINDOWS', 'COUPLED', 'STEPS', 'CELLS', 'DENSE', 'SPARSE', 'KERNELS', 'map_words', 'window_ranges',
            'grid_blocks', 'grid_scale', 'share_of_picture', 'shape_codes', 'add_shape', 'add_blocks', 'repair_blocks',
-           'component_grams', 'soft_margin', 'corrective_boost', 'cut_terms', 'corrective_classifier', 'ladder_unit',
-           'kernel_of_cells', 'sparse_rung', 'judge_halves', 'repair_ladder', 'repair_rows', 'cross_unit',
-           'halves_unit', 'repair_halves', 'repair_cross']
+           'component_grams', 'soft_margin', 'corrective_boost', 'cut_terms', 'corrective_classifier',
+           'log_odds_classifier', 'ladder_unit', 'kernel_of_cells', 'sparse_rung', 'judge_halves', 'repair_ladder',
+           'repair_rows', 'cross_unit', 'repair_cross']
 
 # %% ../../nbs/bilinear/07_repair.ipynb #36f0d131
 import numpy as np
@@ -215,6 +215,19 @@ def corrective_classifier(X, y,          # blocks with `to_csr`, labels
                                   for t, p in enumerate(est.staged_predict(X))])
     return est
 
+# %% ../../nbs/bilinear/07_repair.ipynb #5e0c9a27
+def log_odds_classifier(X, y,            # blocks with `to_csr`, labels
+                        n_rounds:int=10, n_weights:int=3000, C:float=10., # as in `corrective_classifier`
+                        K=None,          # Gram matrices, if they are there already
+                       ):                # a fitted `BilinearBoostClassifier`
+    "The boosted and cut model with a factor and a threshold for each class that turn its scores into log-odds."
+    from boostlit.vision.components import platt_curves
+    K = component_grams(X) if K is None else K; rows = np.arange(X.shape[0])
+    fit = lambda at: corrective_classifier(X[at], y[at], n_rounds, n_weights, C, K[:, at][:, :, at])
+    slope, offset = platt_curves(lambda a, b: fit(a).decision_function(X[b]), y, rows)
+    est = fit(rows); est.words_ *= slope[:, None]; est.biases_ *= slope; est.biases_[0] += offset
+    return est
+
 # %% ../../nbs/bilinear/07_repair.ipynb #6381a2b9
 COUPLED = dict(loss="logistic", coupling="softmax", fit_intercept=True, n_alternations=1, tol=1e-3)
 STEPS = {"printed boosting, pyramid cells": dict(n_estimators=8, c1=.1, c2=.1, tol=1e-3),
@@ -224,20 +237,22 @@ DENSE = {"machine on cells, square roots": CELLS, "+ ramps": dict(grids=GRIDS[:3
          "windows instead, overlapping": dict(grids=WINDOWS), "+ mirror images": dict(grids=WINDOWS, mirror=True),
          "cells, strips and shape": dict(shapes=True)}
 SPARSE = {"boosted and cut, cells and shape": dict(shapes=True),
-          "boosted and cut, windows and mirror images": dict(grids=WINDOWS, mirror=True, choose=dict(n_rounds=12, weights=(3000, 6000)))}
-KERNELS = {"pyramid kernel": False, "pyramid kernel with strips": False, "pyramid kernel with strips and mirror images": True}
+          "boosted and cut, windows and mirror images": dict(grids=WINDOWS, mirror=True, choose=dict(n_rounds=12, weights=(6000,)))}
+KERNELS = {"pyramid kernel": {}, "pyramid kernel with strips": dict(strips=True), "pyramid kernel with strips and mirror images": dict(strips=True, mirror=True),
+           "pyramid kernel with shape": dict(shapes=True), "pyramid kernel with strips and shape": dict(strips=True, shapes=True)}
 
 def ladder_unit(seed:int, step:str, cache=None, dataset:str="scene15", n_train:int=100):
-    "One split, one rung: test accuracy."
-    from boostlit.vision.components import class_accuracy, image_features, kernel_svm, pyramid_kernel, random_split
-    how = dict((SPARSE | DENSE).get(step, CELLS))
-    shapes, mirror, choose = how.pop("shapes", False), how.pop("mirror", KERNELS.get(step, False)), how.pop("choose", {})
+    "One split, one rung: test accuracy, for sparse rungs and kernels also in log-odds."
+    from boostlit.vision.components import class_accuracy, image_features, kernel_svm, random_split
+    how = dict((SPARSE | DENSE | KERNELS).get(step, CELLS))
+    shapes, mirror, choose = how.pop("shapes", False), how.pop("mirror", False), how.pop("choose", {})
     F = image_features(dataset, 1000, (20, 15), cache=cache, mirror=mirror); y = F["y"]
     train, test = random_split(y, n_train, seed); row = dict(seed=seed, step=step); score = lambda p: dict(accuracy=100*class_accuracy(y[test], p))
+    known, mirrored = train if shapes else None, F.get("mirrored")
     if step in KERNELS:
-        K = pyramid_kernel(F["words"], 1000) if step == "pyramid kernel" else kernel_of_cells(F["words"], F.get("mirrored"))
-        return row | score(kernel_svm(K, y, train, test))
-    X = repair_blocks(F["words"], train=train if shapes else None, mirrored=F.get("mirrored"), **how)
+        K = kernel_of_cells(F["words"], mirrored, known, **how); odds = kernel_svm(K, y, train, test, calibrate=True)
+        return row | score(kernel_svm(K, y, train, test)) | dict(log_odds=100*class_accuracy(y[test], odds))
+    X = repair_blocks(F["words"], train=known, mirrored=mirrored, **how)
     if step in SPARSE: return row | sparse_rung(X, y, train, test, seed, **choose)
     if step in STEPS: return row | score(BilinearBoostClassifier(**STEPS[step]).fit(X[train], y[train]).predict(X[test]))
     A, B = X[train].to_csr(), X[test].to_csr(); K = (A@A.T).toarray()
@@ -245,19 +260,23 @@ def ladder_unit(seed:int, step:str, cache=None, dataset:str="scene15", n_train:i
     return row | score(np.argmax([B@(A.T@d) + b for d, b in duals], axis=0))
 
 # %% ../../nbs/bilinear/07_repair.ipynb #a62cb6a3
-def kernel_of_cells(words, mirrored=None, grids=GRIDS, n_words=1000):
-    "Intersection kernel over grids of equal weight, of the pictures or of the pictures and their mirror images."
-    from boostlit.vision.components import intersection_kernel
-    return intersection_kernel(repair_blocks(words, grids, "none", mirrored=mirrored, n_words=n_words).to_csr())
+def kernel_of_cells(words, mirrored=None, train=None, strips=False, n_words=1000):
+    "Intersection kernel of the pyramid, or over cells and strips of equal weight; with mirror images, with the shapes of rows `train` as words."
+    from boostlit.vision.components import intersection_kernel, pyramid_kernel
+    K = intersection_kernel(repair_blocks(words, GRIDS, "none", mirrored=mirrored, n_words=n_words).to_csr()) if strips else pyramid_kernel(words, n_words)
+    if train is None: return K
+    codes = shape_codes(words, train)
+    return K + np.float32(.05*np.diag(K).mean())*((codes[:, None] == codes) & (codes >= 0))
 
 def sparse_rung(X, y, train, test, seed, n_rounds=10, weights=(1000, 3000, 6000)):
-    "The boosted sparse model of one split: rounds and weights chosen on the halves of the training set, then one look at the test pictures."
+    "The boosted sparse model of one split, raw and in log-odds: rounds and weights chosen on the halves of the training set, then one look at the test pictures."
     from boostlit.vision.components import class_accuracy
     Xtr, ytr = X[train], y[train]; K = component_grams(Xtr); T, val = judge_halves(Xtr, ytr, K, seed, n_rounds, weights); D = X.shape[1]
     q = min(k for k in val if val[k] >= max(val.values()) - .005); est = corrective_classifier(Xtr, ytr, T, q, K=K); used = est.words_ != 0
     distinct = lambda u: len(np.unique(np.flatnonzero(u[:len(RAMPS)*1000]) % 1000))           # a word counts once, whatever its ramps
     words = np.mean([[distinct(u) for u in ut] for ut in used])
-    return dict(accuracy=100*class_accuracy(y[test], est.predict(X[test])), rounds=T, weights=q, words_a_term=float(words),
+    rate = lambda e: 100*class_accuracy(y[test], e.predict(X[test]))
+    return dict(accuracy=rate(est), log_odds=rate(log_odds_classifier(Xtr, ytr, T, q, K=K)), rounds=T, weights=q, words_a_term=float(words),
                 share=float(used.sum()/(used.shape[1]*D*X.shape[2])), validation=100*val[q])
 
 def judge_halves(Xtr, ytr, K, seed, n_rounds, weights):
@@ -276,72 +295,48 @@ def judge_halves(Xtr, ytr, K, seed, n_rounds, weights):
 
 # %% ../../nbs/bilinear/07_repair.ipynb #43f7e1c4
 @reproduction(paper=3, item="Repair", needs=("scene15",), full=True)
-def repair_ladder(n_jobs=1, out=None, progress=True, cache=None, seeds=5):
+def repair_ladder(n_jobs=1, out=None, progress=True, cache=None, seeds=5, steps=(*STEPS, *DENSE, *SPARSE, *KERNELS)):
     "Scene-15: from the printed model to a sparse boosted one above the pyramid, rung by rung."
-    units = [dict(seed=s, step=k, cache=cache) for k in (*STEPS, *DENSE, *SPARSE, *KERNELS) for s in range(seeds)]
+    units = [dict(seed=s, step=k, cache=cache) for k in steps for s in range(seeds)]
     return repair_rows(run_units(ladder_unit, units, out, n_jobs, "Repair", progress).to_pylist())
 
 def repair_rows(runs):
     "Rows of the ledger from finished splits: accuracy, and for sparse rungs how sparse they are."
-    shown = {"accuracy": ("mean class accuracy", 1), "share": ("share of all weights in use, per cent", 100),
-             "words_a_term": ("words in a term, of 1,000", 1), "rounds": ("components a class", 1)}
+    shown = {"accuracy": ("mean class accuracy", 1), "log_odds": ("mean class accuracy", 1), "share": ("share of all weights in use, per cent", 100),
+             "words_a_term": ("words in a term, of 1,000", 1), "rounds": ("components a class", 1), "weights": ("weights a class", 1)}
     out = []
     for k in (*STEPS, *DENSE, *SPARSE, *KERNELS):
         for field, (quantity, unit) in shown.items():
             v = [unit*r[field] for r in runs if r["step"] == k and r.get(field) is not None]
-            if v: out.append(dict(item="Repair", dataset="scene15", method=k, quantity=quantity, **mean_and_spread(v), link="bilinear/07_repair.ipynb"))
+            row = dict(item="Repair", dataset="scene15", method=f"{k}, log-odds" if field == "log_odds" else k, quantity=quantity)
+            by = dict(comment="by split: " + ", ".join(f"{x:.2f}" for x in v)) if "accuracy" in quantity else {}
+            if v: out.append(row | mean_and_spread(v) | dict(link="bilinear/07_repair.ipynb") | by)
     return out
 
 # %% ../../nbs/bilinear/07_repair.ipynb #78319f7f
 def cross_unit(step:str, split:int=0, cache=None, dataset:str="scene15"):
-    "Four-fold cross-validation of a dense rung or a kernel inside the training set of one split."
+    "Four-fold cross-validation of a rung or a kernel inside the training set of one split, raw and in log-odds."
     from sklearn.model_selection import StratifiedKFold
-    from boostlit.vision.codebook import image_words
-    from boostlit.vision.components import class_accuracy, image_features, kernel_svm, pyramid_kernel, random_split
-    from boostlit.vision.images import image_table
-    how = dict(DENSE.get(step, {})); mirror, shapes = how.pop("mirror", KERNELS.get(step, False)), how.pop("shapes", False)
-    F = image_features(dataset, 1000, (20, 15), cache=cache); train, _ = random_split(F["y"], 100, split)
-    y, words, pics = F["y"][train], F["words"].take(train), image_table(dataset)["image"].take(train)
-    more = dict(mirrored=image_words(pics, F["centres"], mirror=True)) if mirror else {}
-    if step == "pyramid kernel": K = pyramid_kernel(words, 1000)
-    elif step in KERNELS: K = kernel_of_cells(words, **more)
-    else:
-        A = repair_blocks(words, train=np.arange(len(y)) if shapes else None, **how, **more).to_csr()
-        K = (A@A.T).toarray()
-    parts = StratifiedKFold(4, shuffle=True, random_state=split).split(K, y)
-    return dict(step=step, split=split, accuracy=100*float(np.mean([class_accuracy(y[b], kernel_svm(K, y, a, b)) for a, b in parts])))
-
-def halves_unit(step:str, split:int, cache=None, dataset:str="scene15"):
-    "A sparse rung, or the pyramid kernel, on the halves of one training set: half fits, half judges."
-    from boostlit.vision.codebook import image_words
-    from boostlit.vision.components import class_accuracy, image_features, kernel_svm, pyramid_kernel, random_split
-    from boostlit.vision.images import image_table
-    F = image_features(dataset, 1000, (20, 15), cache=cache); train, _ = random_split(F["y"], 100, split)
-    y, words = F["y"][train], F["words"].take(train); a, b = halves(y, split)
-    if step == "pyramid kernel":
-        return dict(step=step, split=split, accuracy=100*class_accuracy(y[b], kernel_svm(pyramid_kernel(words, 1000), y, a, b)))
-    how = dict(SPARSE[step]); choose = dict(n_rounds=10, weights=(1000, 3000, 6000)) | how.pop("choose", {})
-    mirror, shapes, pics = how.pop("mirror", False), how.pop("shapes", False), image_table(dataset)["image"].take(train)
-    more = dict(mirrored=image_words(pics, F["centres"], mirror=True)) if mirror else {}
-    X = repair_blocks(words, train=np.arange(len(y)) if shapes else None, **how, **more)
-    T, val = judge_halves(X, y, component_grams(X), split, **choose)
-    return dict(step=step, split=split, accuracy=100*max(val.values()), rounds=T, weights=max(val, key=val.get))
-
-@reproduction(paper=3, item="Repair, halves", needs=("scene15",), full=True)
-def repair_halves(n_jobs=1, out=None, progress=True, cache=None, splits=(0, 1)):
-    "Scene-15: the sparse model without the picture's size and the pyramid, on halves of training sets."
-    steps = ("pyramid kernel", "boosted and cut, windows and mirror images")
-    units = [dict(step=k, split=s, cache=cache) for s in splits for k in steps]
-    runs = run_units(halves_unit, units, out, n_jobs, "Repair, halves", progress).to_pylist()
-    sparse = lambda r: r.get("rounds") == r.get("rounds") and r.get("rounds")
-    how = lambda r: f"{int(r['rounds'])} components and {int(r['weights'])} weights a class" if sparse(r) else "intersection kernel, 50 pictures a class"
-    return [dict(item="Repair, halves", dataset="scene15", method=r["step"], quantity=f"validation accuracy, training set of split {r['split']}",
-                 value=round(r["accuracy"], 2), seeds=1, link="bilinear/07_repair.ipynb", comment=how(r)) for r in runs]
+    from boostlit.vision.components import class_accuracy, image_features, kernel_svm, random_split
+    how = dict((SPARSE | DENSE | KERNELS)[step]); mirror, shapes, choose = how.pop("mirror", False), how.pop("shapes", False), how.pop("choose", {})
+    F = image_features(dataset, 1000, (20, 15), cache=cache, mirror=mirror); train, _ = random_split(F["y"], 100, split)
+    y, words = F["y"][train], F["words"].take(train); parts = list(StratifiedKFold(4, shuffle=True, random_state=split).split(y, y))
+    more = dict(train=np.arange(len(y)) if shapes else None, mirrored=F["mirrored"].take(train) if mirror else None)
+    if step in KERNELS: K = kernel_of_cells(words, **how, **more)
+    else: X = repair_blocks(words, **how, **more); K = component_grams(X); K = K if step in SPARSE else K.sum(0)
+    def predict(a, b, odds):
+        if step not in SPARSE: return kernel_svm(K, y, a, b, calibrate=odds)
+        fit = log_odds_classifier if odds else corrective_classifier
+        return fit(X[a], y[a], choose["n_rounds"], choose["weights"][0], K=K[:, a][:, :, a]).predict(X[b])
+    rate = lambda odds: 100*float(np.mean([class_accuracy(y[b], predict(a, b, odds)) for a, b in parts]))
+    return dict(step=step, split=split, accuracy=rate(False), log_odds=rate(True))
 
 @reproduction(paper=3, item="Repair, cross-validated", needs=("scene15",), full=True)
-def repair_cross(n_jobs=1, out=None, progress=True, cache=None):
-    "Scene-15: what each change of the features buys under a linear machine, inside the training set of split 0."
-    units = [dict(step=k, cache=cache) for k in (*KERNELS, *DENSE)]
+def repair_cross(n_jobs=1, out=None, progress=True, cache=None, splits=(0, 1), steps=(*KERNELS, *DENSE, *list(SPARSE)[1:])):
+    "Scene-15: what each change buys inside the training sets of splits 0 and 1."
+    units = [dict(step=k, split=s, cache=cache) for k in steps for s in splits]
     runs = run_units(cross_unit, units, out, n_jobs, "Repair, cross-validated", progress).to_pylist()
-    return [dict(item="Repair, cross-validated", dataset="scene15", method=r["step"], quantity="mean class accuracy", value=round(r["accuracy"], 2),
-                 seeds=1, link="bilinear/07_repair.ipynb", comment="four folds inside the training set of split 0") for r in runs]
+    row = dict(item="Repair, cross-validated", dataset="scene15", quantity="mean class accuracy", link="bilinear/07_repair.ipynb")
+    each = lambda k, field: [r[field] for r in runs if r["step"] == k]; told = lambda v: "by split: " + ", ".join(f"{x:.1f}" for x in v)
+    return [row | dict(method=k + name, comment=told(each(k, field))) | mean_and_spread(each(k, field))
+            for k in steps for field, name in (("accuracy", ""), ("log_odds", ", log-odds"))]

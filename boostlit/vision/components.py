@@ -4,7 +4,8 @@
 
 # %% auto #0
 __all__ = ['window_axis', 'component_histograms', 'blocks_of_boxes', 'component_blocks', 'pyramid_blocks', 'pyramid_weights',
-           'intersection_kernel', 'pyramid_kernel', 'image_features', 'random_split', 'class_accuracy', 'kernel_svm']
+           'intersection_kernel', 'pyramid_kernel', 'image_features', 'random_split', 'class_accuracy', 'platt_curves',
+           'kernel_svm']
 
 # %% ../../nbs/vision/05_components.ipynb #a673bdba
 import pathlib
@@ -220,20 +221,28 @@ def class_accuracy(y:np.ndarray, p:np.ndarray)->float: # mean over classes of th
     return float(np.mean([np.mean(p[y == c] == c) for c in np.unique(y)]))
 
 # %% ../../nbs/vision/05_components.ipynb #9d52e1b8
+def platt_curves(score,                  # score(fit, rows): scores of `rows`, a column a class, by machines fitted on rows `fit`
+                 y:np.ndarray,           # labels of all rows
+                 rows:np.ndarray,        # rows of the training set
+                )->tuple:                # slopes and offsets, one a class: slope*score + offset is in log-odds
+    "A logistic curve for the scores of every class, fitted to rows that the machine has not seen."
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import StratifiedKFold
+    parts = [(rows[b], score(rows[a], rows[b])) for a, b in StratifiedKFold(3, shuffle=True, random_state=0).split(rows, y[rows])]
+    at, S = np.concatenate([b for b, _ in parts]), np.concatenate([f.reshape(len(f), -1) for _, f in parts])
+    classes = np.unique(y[rows])[-S.shape[1]:]                  # two classes have one score, that of the second
+    curves = [LogisticRegression(C=100.).fit(S[:, [k]], y[at] == c) for k, c in enumerate(classes)]
+    return np.array([m.coef_[0, 0] for m in curves]), np.array([m.intercept_[0] for m in curves])
+
 def kernel_svm(K:np.ndarray, y:np.ndarray,            # kernel of all images, class codes
                train:np.ndarray, test:np.ndarray,     # rows
                C:float=10.,                           # cost
                calibrate:bool=False,                  # turn scores into log-odds before they are compared?
               )->np.ndarray:                          # predicted codes of the test rows
     "One-versus-all support vector machines on a given kernel; the largest score wins."
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.model_selection import StratifiedKFold
     from sklearn.svm import SVC
-    def scores(s, fit, rows):
-        return SVC(C=C, kernel="precomputed").fit(K[np.ix_(fit, fit)], s[fit]).decision_function(K[np.ix_(rows, fit)])
-    def log_odds(s, f):
-        unseen = np.empty(len(train))
-        for a, b in StratifiedKFold(3, shuffle=True, random_state=0).split(train, y[train]): unseen[b] = scores(s, train[a], train[b])
-        return LogisticRegression(C=100.).fit(unseen[:, None], s[train]).decision_function(f[:, None])
-    S = [(y == c, scores(y == c, train, test)) for c in np.unique(y)]
-    return np.unique(y)[np.argmax([log_odds(s, f) if calibrate else f for s, f in S], axis=0)]
+    classes = np.unique(y); machine = lambda fit, c: SVC(C=C, kernel="precomputed").fit(K[np.ix_(fit, fit)], y[fit] == c)
+    score = lambda fit, rows: np.stack([machine(fit, c).decision_function(K[np.ix_(rows, fit)]) for c in classes], axis=1)
+    S = score(train, test)
+    if calibrate: slope, offset = platt_curves(score, y, train); S = slope*S + offset
+    return classes[S.argmax(1)]
