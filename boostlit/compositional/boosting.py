@@ -377,7 +377,7 @@ def plot_rules(est,        # fitted `CompositionalBoostClassifier`
     from boostlit.core.plots import PALETTE
     check_is_fitted(est)
     order = np.argsort(-est.alphas_, kind="stable")[:top]
-    if ax is None: _, ax = plt.subplots(figsize=(7, .4*len(order) + .7))
+    if ax is None: _, ax = plt.subplots(figsize=(7, .46*len(order) + .7))
     terms = est.terms_
     ax.barh(np.arange(len(order)), est.alphas_[order], color=[PALETTE[k % len(PALETTE)] for k in est.rule_labels_[order]])
     texts = [terms["rule"][int(i)].as_py() for i in order]

@@ -247,8 +247,7 @@ def _compare(name, oracle, features, y, rounds, spent, before):
 def final_weights(est, run, F, y):
     "Row weights after the last round of a run, from the scores of the single machine's model."
     K = len(est.classes_)
-    # minus the votes for the right class
-    if run.master == "samme":
+    if run.master == "samme":                                      # minus the votes for the right class
         loss = -((K - 1)*F[np.arange(len(y)), np.searchsorted(est.classes_, y)] + est.alphas_.sum())/K
     else:
         loss = -np.where(y == est.classes_[run.target], 1., -1.)*(F if F.ndim == 1 else F[:, run.target])

@@ -660,14 +660,14 @@ def closed_itemsets(transactions:Any,        # 0/1 matrix, sparse matrix, Arrow 
     "All closed frequent itemsets; the empty set is left out."
     return mine_itemsets(transactions, min_support, "closed", max_length, y, None, max_sets, None, progress)
 
-def frequent_itemsets(transactions:Any, min_support:int|float, max_length:int=None, # as for
-                      y:"ArrayLike|None"=None, max_sets:int=20_000_000,     # `closed_itemsets`
-                      progress:bool=False)->"pyarrow.Table":
+def frequent_itemsets(transactions:Any, min_support:int|float, max_length:int=None,
+                      y:"ArrayLike|None"=None, max_sets:int=20_000_000, progress:bool=False,
+                     )->"pyarrow.Table": # as for `closed_itemsets`
     "All frequent itemsets."
     return mine_itemsets(transactions, min_support, "frequent", max_length, y, None, max_sets, None, progress)
 
-def maximal_itemsets(transactions:Any, min_support:int|float, max_length:int=None, # as for
-                     y:"ArrayLike|None"=None, max_sets:int=20_000_000,     # `closed_itemsets`
-                     progress:bool=False)->"pyarrow.Table":
+def maximal_itemsets(transactions:Any, min_support:int|float, max_length:int=None,
+                     y:"ArrayLike|None"=None, max_sets:int=20_000_000, progress:bool=False,
+                    )->"pyarrow.Table": # as for `closed_itemsets`
     "All frequent itemsets without a frequent superset."
     return mine_itemsets(transactions, min_support, "maximal", max_length, y, None, max_sets, None, progress)
