@@ -514,9 +514,11 @@ FIELDS = ["work", "contender", "warm_up", "seconds", "low", "high", "repeats", "
 # %% ../../nbs/results/02_benchmarks.ipynb #2cfe0c08
 def run_work(key:str, memory:bool=True, show=print)->list:
     "All contenders of one work, as rows of the table."
+    from threadpoolctl import threadpool_limits
     work = WORKS[key]()
     children = lambda: time.process_time() + sum(os.times()[2:4])           # processor time, of sub-processes too
-    timed = take_turns(work.contenders, work.repeats, time.perf_counter if work.wall else children, show, work.cold, least=.05)
+    with threadpool_limits(None if work.wall else 1):                        # linear algebra too
+        timed = take_turns(work.contenders, work.repeats, time.perf_counter if work.wall else children, show, work.cold, least=.05)
     rows, compiling = [], compile_seconds(key) if memory and not work.wall else float("nan")
     for name, (warm, seconds, result) in timed.items():
         quality = work.quality(result) if work.quality else None
