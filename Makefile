@@ -58,7 +58,7 @@ readme: .venv/.dev
 	$(BIN)/python .ci/readme.py
 
 bench: .venv/.bench .venv/.package
-	$(BIN)/python -c "from boostlit.results.benchmarks import main; main()"
+	$(BIN)/python -c "from boostlit.lab.benchmarks import main; main()"
 
 lab: .venv/.dev .venv/.package
 	$(BIN)/jupyter lab nbs

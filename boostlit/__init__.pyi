@@ -4,7 +4,7 @@ from .core.stumps import DecisionStumpClassifier as DecisionStumpClassifier, Stu
 from .core.datasets import load_dataset as load_dataset, list_datasets as list_datasets, have_dataset as have_dataset, TableEncoder as TableEncoder
 from .core.models import save_model as save_model, load_model as load_model
 from .core.plots import RuleDisplay as RuleDisplay, ProductDisplay as ProductDisplay, ProjectionDisplay as ProjectionDisplay, BilinearDisplay as BilinearDisplay, PatternDisplay as PatternDisplay, StumpDisplay as StumpDisplay, AxisDisplay as AxisDisplay
-from .core.itemsets import closed_itemsets as closed_itemsets, frequent_itemsets as frequent_itemsets, maximal_itemsets as maximal_itemsets
+from .mining.itemsets import closed_itemsets as closed_itemsets, frequent_itemsets as frequent_itemsets, maximal_itemsets as maximal_itemsets
 from .compositional.rules import mine_rules as mine_rules
 from .compositional.boosting import CompositionalBoostClassifier as CompositionalBoostClassifier
 from .quadratic.boosting import QuadraticBoostClassifier as QuadraticBoostClassifier

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer
 from boostlit.core.datasets import have_dataset
-from boostlit.results.benchmarks import GROWTH, WORKS, exponent, numeric_problem, ratios, stored_benchmarks, take_turns, transactions
+from boostlit.lab.benchmarks import GROWTH, WORKS, exponent, numeric_problem, ratios, stored_benchmarks, take_turns, transactions
 
 NEEDS = dict(lp_masters="kr-vs-kp", full_program="kr-vs-kp", pairwise="letter", subgraph_mutag="mutag")
 
@@ -82,7 +82,7 @@ def test_itemset_search_visits_few_nodes():
 
 def test_solver_and_program_take_few_steps():
     from boostlit.bilinear.feature_sign import c_max, feature_sign
-    from boostlit.core.itemset_search import ItemsetOracle
+    from boostlit.mining.weighted_search import ItemsetOracle
     from boostlit.lpboost.column_generation import column_generation
     rng = np.random.default_rng(0)
     Z = np.abs(rng.normal(size=(300, 200)))*(rng.random((300, 200)) < .2); y = np.where(Z[:, :20] @ rng.normal(size=20) > 0, 1., -1.); w = np.full(300, 1/300)
@@ -96,7 +96,7 @@ def test_solver_and_program_take_few_steps():
 def test_subgraph_fit_opens_few_patterns():
     from boostlit import load_dataset
     from boostlit.lpboost.column_generation import column_generation
-    from boostlit.lpboost.subgraphs import PatternTree, SubgraphOracle, to_graph_set
+    from boostlit.mining.subgraphs import PatternTree, SubgraphOracle, to_graph_set
     table = load_dataset("mutag").table
     g, y = to_graph_set(table), np.array(table["target"].to_pylist(), float)
     whole = PatternTree(g, 5); whole.expand_all()

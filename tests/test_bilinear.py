@@ -171,7 +171,7 @@ def test_blocks_agree(seed):
 
 
 def test_image_container_is_taken_as_it_is():
-    blocks = pytest.importorskip("boostlit.vision.blocks")
+    blocks = pytest.importorskip("boostlit.images.blocks")
     X, y = make_word_place(60, seed=5)
     a = BilinearBoostClassifier(2, start="gradient").fit(blocks.blocks_from(X), y)
     b = BilinearBoostClassifier(2, start="gradient").fit(X, y)
@@ -286,7 +286,7 @@ def test_save_and_load(digits, tmp_path):
 
 # --- the repaired model -----------------------------------------------------------------------------------------------------
 def test_fine_ramps_are_the_intersection_kernel():
-    blocks, repair = pytest.importorskip("boostlit.vision.blocks"), pytest.importorskip("boostlit.bilinear.repair")
+    blocks, repair = pytest.importorskip("boostlit.images.blocks"), pytest.importorskip("boostlit.lab.sparse_scenes")
     H = np.random.default_rng(0).poisson(1.5, (9, 40, 3)).astype(float)
     M = repair.map_words(blocks.blocks_from(H), "ramps", np.arange(1, 30)).to_dense()
     assert np.allclose(np.einsum("ndm,kdm->nk", M, M), np.minimum(H[:, None], H[None]).sum((2, 3)), atol=1e-3)
@@ -295,7 +295,7 @@ def test_fine_ramps_are_the_intersection_kernel():
 
 def test_shapes_become_words_of_the_first_component():
     import pyarrow as pa
-    blocks, repair = pytest.importorskip("boostlit.vision.blocks"), pytest.importorskip("boostlit.bilinear.repair")
+    blocks, repair = pytest.importorskip("boostlit.images.blocks"), pytest.importorskip("boostlit.lab.sparse_scenes")
     H = np.random.default_rng(1).poisson(.5, (4, 6, 3)).astype(float)
     codes = repair.shape_codes(pa.table({"rows": [7, 7, 9, 5], "cols": [8, 8, 8, 8]}), [0, 2])
     assert codes.tolist() == [0, 0, 1, -1]
@@ -304,7 +304,7 @@ def test_shapes_become_words_of_the_first_component():
 
 
 def test_corrective_boosting_ends_at_the_machine_and_is_sparse_when_cut():
-    blocks, repair = pytest.importorskip("boostlit.vision.blocks"), pytest.importorskip("boostlit.bilinear.repair")
+    blocks, repair = pytest.importorskip("boostlit.images.blocks"), pytest.importorskip("boostlit.lab.sparse_scenes")
     X, y = make_word_place(90, n_words=8, grid=3, seed=2)
     y = np.where(X[:, 2].sum(1) > np.median(X[:, 2].sum(1)), 2, (y + 1)//2)
     B = blocks.blocks_from(X); A = B.to_csr().astype(float)
@@ -322,7 +322,7 @@ def test_corrective_boosting_ends_at_the_machine_and_is_sparse_when_cut():
 
 @pytest.mark.parametrize("labels", [[0, 1, 2], ["sky", "sea", "hut"], [False, True]])
 def test_log_odds_are_a_line_for_every_class_and_nothing_more(labels):
-    blocks, repair = pytest.importorskip("boostlit.vision.blocks"), pytest.importorskip("boostlit.bilinear.repair")
+    blocks, repair = pytest.importorskip("boostlit.images.blocks"), pytest.importorskip("boostlit.lab.sparse_scenes")
     X, y = make_word_place(90, n_words=8, grid=3, seed=2)
     y = np.where(X[:, 2].sum(1) > np.median(X[:, 2].sum(1)), len(labels) - 1, (y + 1)//2 if len(labels) > 2 else 0)
     B = blocks.blocks_from(X); y = np.array(labels)[y]
@@ -340,7 +340,7 @@ def test_log_odds_are_a_line_for_every_class_and_nothing_more(labels):
 # --- the repaired model ----------------------------------------------------------------------------------------------------
 def test_shape_is_one_more_word_for_a_kernel():
     import pyarrow as pa
-    from boostlit.bilinear.repair import kernel_of_cells
+    from boostlit.lab.sparse_scenes import kernel_of_cells
     rng = np.random.default_rng(0)
     sizes = [(7, 7), (7, 9), (7, 7), (9, 7)]
     words = pa.table({"height": [8*r + 8 for r, _ in sizes], "width": [8*c + 8 for _, c in sizes], "rows": [r for r, _ in sizes], "cols": [c for _, c in sizes],
@@ -355,8 +355,8 @@ def test_shape_is_one_more_word_for_a_kernel():
 @settings(max_examples=60, deadline=None)
 @given(st.integers(16, 600), st.integers(1, 9), st.floats(.05, 1))
 def test_windows_cover_the_axis(length, count, share):
-    from boostlit.bilinear.repair import window_ranges
-    from boostlit.vision.descriptors import dense_grid
+    from boostlit.lab.sparse_scenes import window_ranges
+    from boostlit.images.descriptors import dense_grid
     first, last = window_ranges(length, count, max(share, 1/count))
     n = len(dense_grid(length, length)[0])
     seen = np.zeros(n, bool)
@@ -366,7 +366,7 @@ def test_windows_cover_the_axis(length, count, share):
 
 def test_mirror_images_are_the_same_picture():
     import pyarrow as pa
-    from boostlit.bilinear.repair import WINDOWS, repair_blocks
+    from boostlit.lab.sparse_scenes import WINDOWS, repair_blocks
     rng = np.random.default_rng(0)
     grid = rng.integers(0, 9, (6, 9, 12)).astype(np.uint16)
     table = lambda g: pa.table({"height": [80]*6, "width": [104]*6, "rows": [9]*6, "cols": [12]*6, "words": [x.ravel() for x in g]})
@@ -377,12 +377,12 @@ def test_mirror_images_are_the_same_picture():
 
 
 def test_largest_error_of_a_mean_of_rates():
-    from boostlit.bilinear.objects import mean_rate_error
+    from boostlit.lab.caltech import mean_rate_error
     assert mean_rate_error([25]) == pytest.approx(10) and mean_rate_error([1]*4) == pytest.approx(25)
 
 
 def test_stored_objects_and_blur_support_the_text():
-    from boostlit.core.experiments import stored_results
+    from boostlit.lab.experiments import stored_results
     v = {(r["item"], r["method"], r["quantity"]): r["value"] for r in stored_results(3).to_pylist()}
     for k in (15, 30):
         s, b, p = (v["Fig. 4", f"{m} {k}", "mean class accuracy"] for m in ("SBLM", "B-SBLM", "spatial pyramid"))

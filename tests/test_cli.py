@@ -4,11 +4,11 @@ from html.parser import HTMLParser
 from pathlib import Path
 import pytest
 from boostlit import cli
-from boostlit.core import experiments as E
+from boostlit.lab import experiments as E
 
 ROOM = textwrap.dedent("""
     import os
-    from boostlit.core.experiments import reproduction, run_units
+    from boostlit.lab.experiments import reproduction, run_units
     def unit(n):
         with open("calls.txt", "a") as f: f.write(str(n))
         if n == 2 and os.environ.get("DIE"): os.kill(os.getpid(), 9)
@@ -60,7 +60,7 @@ def test_reproduce(room):
 
 
 def test_killed_run_resumes(room):
-    code = "from boostlit.cli import reproduce; reproduce(['2'], modules=('room_of_tests',), progress=False)"
+    code = "from boostlit.lab.command import reproduce; reproduce(['2'], modules=('room_of_tests',), progress=False)"
     victim = subprocess.run([sys.executable, "-c", code], env={**os.environ, "DIE": "1", "PYTHONPATH": str(room)}, capture_output=True)
     assert victim.returncode == -9 and (room/"calls.txt").read_text() == "012"
     result, _ = run("2")
@@ -120,7 +120,7 @@ def test_console_script_is_installed():
 
 
 def test_page_links_are_those_of_the_site():
-    assert cli.page_link("core/06_experiments.ipynb#sec", "") == "core/experiments.html#sec"
+    assert cli.page_link("lab/01_experiments.ipynb#sec", "") == "core/experiments.html#sec"
     for r in E.stored_results().to_pylist():
         if r["link"]: assert re.fullmatch(r"[\w/]+\.ipynb(#[\w.-]+)?", r["link"]), r["link"]
 

@@ -7,9 +7,9 @@ from boostlit import AdaBoostClassifier, GentleBoostClassifier, QuadraticBoostCl
 from boostlit.core import stumps
 from boostlit.core.boosting import adaboost
 from boostlit.core.datasets import have_dataset
-from boostlit.core.distributed import (DistributedStumpOracle, Run, answer, class_histograms, distributed_adaboost, distributed_gentleboost, lane_histograms,
+from boostlit.distributed.training import (DistributedStumpOracle, Run, answer, class_histograms, distributed_adaboost, distributed_gentleboost, lane_histograms,
                                        load_partition, matrix_of, merge_answers, merge_summaries, plan_table, same_stumps, scan_stump, summarise_partition, vote)
-from boostlit.core.distributed_search import compare_models, distributed_closed_itemsets, distributed_quadraticboost, same_products
+from boostlit.distributed.search import compare_models, distributed_closed_itemsets, distributed_quadraticboost, same_products
 from boostlit.core.stumps import StumpOracle
 
 SOAK = bool(os.environ.get("BOOSTLIT_SOAK"))
@@ -95,7 +95,7 @@ def test_joblib_runs_on_the_cluster(cluster):
     import joblib
     from sklearn.datasets import load_breast_cancer
     from sklearn.model_selection import cross_val_score
-    from boostlit.core.experiments import cross_validation
+    from boostlit.lab.experiments import cross_validation
     X, y = load_breast_cancer(return_X_y=True)
     est = AdaBoostClassifier(n_estimators=5)
     here, rows = cross_val_score(est, X, y, cv=3), cross_validation((X, y), est, n_splits=3, progress=False)
@@ -260,7 +260,7 @@ def test_without_a_client():
     "In a process of its own: here the cluster of the other tests may be the current one."
     code = """
 import pyarrow as pa
-from boostlit.core.distributed import DistributedStumpOracle
+from boostlit.distributed.training import DistributedStumpOracle
 try: DistributedStumpOracle([pa.table({"a": [1., 2.], "y": ["no", "yes"]})], "y")
 except ValueError as e: assert "no Dask client" in str(e), e
 else: raise SystemExit("no error")"""
@@ -292,7 +292,7 @@ def rows_of(t): return sorted((tuple(r["items"]), r["support"]) for r in t.to_py
 
 
 def test_closed_itemsets_by_prefix(cluster):
-    itemsets = pytest.importorskip("boostlit.core.itemsets")
+    itemsets = pytest.importorskip("boostlit.mining.itemsets")
     rng = np.random.default_rng(0)
     for n, m, density, least in ((80, 9, .6, 2), (500, 25, .45, 30), (6, 3, 1., 1), (30, 6, .02, 10), (40, 8, .5, .2)):
         B = rng.random((n, m)) < density
@@ -304,7 +304,7 @@ def test_closed_itemsets_by_prefix(cluster):
 
 def test_prefixes_of_random_tables():
     "The split itself, without a cluster, on many small tables."
-    itemsets = pytest.importorskip("boostlit.core.itemsets")
+    itemsets = pytest.importorskip("boostlit.mining.itemsets")
     class Here:
         def submit(self, f, *a, **_): return f(*a)
         def gather(self, x): return x

@@ -2,13 +2,13 @@
 import csv, math, os, signal, subprocess, sys, textwrap, time
 from pathlib import Path
 import numpy as np, pyarrow as pa, pyarrow.parquet as pq, pytest
-from boostlit.core import experiments as E
+from boostlit.lab import experiments as E
 from boostlit.core.boosting import AdaBoostClassifier
 
 nan = math.nan
 SCRIPT = textwrap.dedent("""
     import sys, time, numpy as np, pyarrow.parquet as pq
-    from boostlit.core.experiments import run_units
+    from boostlit.lab.experiments import run_units
     def slow(fold, seed):
         with open("calls.txt", "a") as f: f.write("x")
         time.sleep(.15)

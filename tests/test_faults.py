@@ -313,7 +313,7 @@ def test_two_processes_share_a_cache(tmp_path, monkeypatch):
 
 ROOM = '''
 import time
-from boostlit.core.experiments import reproduction, run_units
+from boostlit.lab.experiments import reproduction, run_units
 def unit(n):
     time.sleep(.004)
     with open("calls.txt", "a") as f: f.write(f"{n}\\n")
@@ -330,7 +330,7 @@ def units(n_jobs=1, out=None, progress=True):
 def test_kill_during_reproduce(tmp_path, monkeypatch):
     "kill -9 at random moments of `boostlit reproduce`: what was finished is never computed again, the result is that of a calm run."
     from boostlit import cli
-    from boostlit.core import experiments as E
+    from boostlit.lab import experiments as E
     from tqdm.auto import tqdm
     tqdm.set_lock(threading.RLock())                                     # its usual lock is shared with forked children, and a killed one would keep it for ever
     (tmp_path/"room_to_kill.py").write_text(ROOM); monkeypatch.chdir(tmp_path); monkeypatch.syspath_prepend(str(tmp_path))

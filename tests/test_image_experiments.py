@@ -5,11 +5,11 @@ from importlib.resources import files
 import numpy as np
 import pytest
 
-from boostlit.vision import images
+from boostlit.images import pictures as images
 
-events = pytest.importorskip("boostlit.compositional.events")
-detection = pytest.importorskip("boostlit.quadratic.detection")
-ranking = pytest.importorskip("boostlit.lpboost.ranking")
+events = pytest.importorskip("boostlit.lab.events")
+detection = pytest.importorskip("boostlit.lab.detection")
+ranking = pytest.importorskip("boostlit.lab.ranking")
 
 
 def needs_images(*names):
@@ -148,7 +148,7 @@ def test_planted_words_are_found_and_ranked():
 
 # ---- what is stored ---------------------------------------------------------------------------------------------------
 def test_reproductions_are_registered():
-    from boostlit.core.experiments import REPRODUCTIONS
+    from boostlit.lab.experiments import REPRODUCTIONS
     assert {r.run.__name__ for r in REPRODUCTIONS.values()} >= {"table2_events", "fig11", "fig12", "fig5_ranking"}
 
 

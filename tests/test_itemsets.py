@@ -4,11 +4,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import scipy.sparse as sp
-from boostlit.core.bitsets import item_bits, row_bits, unpack_bits, cover, covers
+from boostlit.mining.bitsets import item_bits, row_bits, unpack_bits, cover, covers
 from boostlit.core.datasets import have_dataset, load_dataset
-from boostlit.core.itemsets import (ItemsetOracle, best_itemsets, closed_itemsets, closed_reference, count_patterns, frequent_itemsets, iter_itemsets,
+from boostlit.mining.itemsets import (ItemsetOracle, best_itemsets, closed_itemsets, closed_reference, count_patterns, frequent_itemsets, iter_itemsets,
                                     maximal_itemsets, mine_itemsets)
-from boostlit.core.itemset_search import best_itemset_reference, pattern_gain
+from boostlit.mining.weighted_search import best_itemset_reference, pattern_gain
 
 fim = pytest.importorskip("fim")
 
@@ -110,7 +110,7 @@ def interrupted(work):
     "Runs `work` in a process of its own, presses Ctrl-C once it is under way, and returns what the process said."
     code = f"""
 import signal, numpy as np
-from boostlit.core.itemsets import best_itemsets, closed_itemsets, mine_itemsets
+from boostlit.mining.itemsets import best_itemsets, closed_itemsets, mine_itemsets
 signal.signal(signal.SIGINT, signal.default_int_handler)                     # a test run in the background ignores it
 rng = np.random.default_rng(0); X = rng.random((2000, 400)) < .5
 closed_itemsets(np.eye(3), 1); best_itemsets(np.eye(3), np.ones(3))            # compiled before the clock
@@ -132,7 +132,7 @@ def test_a_search_without_end_can_be_cancelled(work):
 def test_streaming_keeps_memory_bounded():
     code = """
 import re, itertools, numpy as np
-from boostlit.core.itemsets import iter_itemsets
+from boostlit.mining.itemsets import iter_itemsets
 peak = lambda: int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1])/1024
 stream, size, sets = iter_itemsets(~np.eye(50, dtype=bool), 1), 0, 0
 for _ in range(8): next(stream)
@@ -219,7 +219,7 @@ def test_search_bad_input_and_budget():
 
 
 def test_slices_take_the_path_of_one_stretch(monkeypatch):
-    from boostlit.core import itemset_search
+    from boostlit.mining import weighted_search as itemset_search
     rng = np.random.default_rng(8); X = rng.random((300, 30)) < .5; u = rng.normal(size=300)
     for kw in (dict(max_length=4), dict(max_length=4, k=5, kind="presence", min_support=3), dict(node_budget=3000)):
         runs = []
@@ -232,7 +232,7 @@ def test_soak_without_the_gather_instruction(tmp_path):
     "On a processor without pext the six moves give the same sets; houses move, tables fill."
     code = """
 import numpy as np
-from boostlit.core.itemsets import closed_itemsets, closed_reference
+from boostlit.mining.itemsets import closed_itemsets, closed_reference
 X = np.random.default_rng(0).random((300, 14)) < .55
 t = closed_itemsets(X, 30)
 assert dict(zip(map(tuple, t["items"].to_pylist()), t["support"].to_pylist())) == closed_reference(X, 30)

@@ -7,7 +7,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from boostlit.core.itemset_search import ItemsetOracle
+from boostlit.mining.weighted_search import ItemsetOracle
 from boostlit.lpboost.column_generation import ColumnOracle, HighsMaster, LinprogMaster, column_generation, dense_column, sparse_column
 from boostlit.lpboost.estimators import LPBoostClassifier, OneAndHalfClassLPBoost, OneClassLPBoost
 from boostlit.lpboost.linear_program import check_nu, margin_shares, two_class_dual, two_class_lp

@@ -10,11 +10,11 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from boostlit.core.boosting import gentleboost
-from boostlit.core.experiments import ledger, paper_numbers, stored_results
-from boostlit.pairwise.beyond import RIVALS, itml_scores, strangers
+from boostlit.lab.experiments import ledger, paper_numbers, stored_results
+from boostlit.lab.pair_rivals import RIVALS, itml_scores, strangers
 from boostlit.pairwise.boosting import PairStumpOracle, PAIR_STUMP, pair_scores, pairwise_reference
 from boostlit.pairwise.estimator import PairwiseBoostClassifier, best_cut, plot_directions
-from boostlit.pairwise.gentle import best_threshold, corner_bound, split_gain
+from boostlit.pairwise.gentle_stumps import best_threshold, corner_bound, split_gain
 from boostlit.pairwise.lifting import lift_products, pair_axes, quadratic_fit, quadratic_scores, rotate_pairs
 from boostlit.pairwise.pairs import PairTransformer, draw_pairs, pair_counts, split_classes, split_pairs
 from boostlit.pairwise.projection import WeightedLDA, fisher_direction, weighted_scatter

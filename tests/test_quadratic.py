@@ -14,11 +14,11 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from boostlit.core.boosting import AdaBoostClassifier, adaboost
 from boostlit.core.datasets import have_dataset, load_dataset
-from boostlit.core.experiments import paper_numbers, stored_results
+from boostlit.lab.experiments import paper_numbers, stored_results
 from boostlit.core.stumps import STUMP, StumpOracle, random_problem, stump_outputs
 from boostlit.quadratic.boosting import ProductOracle, QuadraticBoostClassifier, box2, plot_products
 from boostlit.quadratic.capacity import capacity_factor, stump_dichotomies, vc_dimension, with_products
-from boostlit.quadratic.exact import best_pair, compare_searches
+from boostlit.quadratic.exact_search import best_pair, compare_searches
 from boostlit.quadratic.products import pair_edges, product_family, separate
 from boostlit.quadratic.relabelling import relabel, relabel_search
 

@@ -9,7 +9,7 @@ from boostlit.lpboost.column_generation import column_generation
 from boostlit.lpboost.estimators import LPBoostClassifier, OneAndHalfClassLPBoost, OneClassLPBoost, planted_graphs
 from boostlit.lpboost.linear_program import two_class_lp
 from boostlit.lpboost.one_class import one_and_half_lp, one_class_lp
-from boostlit.lpboost.subgraphs import PatternTree, SubgraphOracle, contains, graph_pairs, graph_set, random_graphs, to_graph_set
+from boostlit.mining.subgraphs import PatternTree, SubgraphOracle, contains, graph_pairs, graph_set, random_graphs, to_graph_set
 
 SAME = dict(node_match=lambda a, b: a["label"] == b["label"], edge_match=lambda a, b: a["label"] == b["label"])
 

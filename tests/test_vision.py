@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from boostlit.vision import blocks, codebook, components, descriptors, images, integral
+from boostlit.images import blocks, codebook, components, descriptors, images, integral
 
 needs_cv2 = pytest.mark.skipif(not images.have_cv2(), reason="OpenCV is not installed")
 
@@ -29,8 +29,8 @@ def picture(h=90, w=120, seed=0):
 
 # ---- images -----------------------------------------------------------------------------------------------------------
 def test_importing_the_room_imports_neither_opencv_nor_matplotlib():
-    code = ("import sys, boostlit.vision.images, boostlit.vision.descriptors, boostlit.vision.codebook, boostlit.vision.blocks, "
-            "boostlit.vision.components, boostlit.vision.integral; print([m for m in ('cv2', 'matplotlib', 'nbdev', 'fastcore') if m in sys.modules])")
+    code = ("import sys, boostlit.images.pictures, boostlit.images.descriptors, boostlit.images.codebook, boostlit.images.blocks, "
+            "boostlit.images.components, boostlit.images.integral; print([m for m in ('cv2', 'matplotlib', 'nbdev', 'fastcore') if m in sys.modules])")
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "[]"
 

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 import warnings
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
-from ..core.conventions import (INTERRUPTS, BoostingClassifierMixin, encode_labels, normalise_weights, history_table,
+from ..core.tables import (INTERRUPTS, BoostingClassifierMixin, encode_labels, normalise_weights, history_table,
                                        progress_bar, warn_interrupted)
 from .model import as_blocks, balance
 from .feature_sign import feature_sign, ridge_fit, LOSSES

@@ -16,10 +16,10 @@ from numpy.typing import ArrayLike
 from numba import njit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
-from ..core.bitsets import lowest_bit, item_bits, row_bits, covers
-from ..core.conventions import (INTERRUPTS, BoostingClassifierMixin, encode_labels, history_table, normalise_weights, progress_bar,
+from ..mining.bitsets import lowest_bit, item_bits, row_bits, covers
+from ..core.tables import (INTERRUPTS, BoostingClassifierMixin, encode_labels, history_table, normalise_weights, progress_bar,
                                        tabular_input, warn_interrupted)
-from ..core.itemset_search import best_itemsets, _support_count
+from ..mining.weighted_search import best_itemsets, _support_count
 from .rules import mine_rules, infeasible
 from .transactions import item_thresholds, item_matrix, item_names
 

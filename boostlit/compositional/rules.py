@@ -10,8 +10,8 @@ import pyarrow
 from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
-from ..core.itemsets import iter_itemsets
-from ..core.itemset_search import _support_count
+from ..mining.itemsets import iter_itemsets
+from ..mining.weighted_search import _support_count
 
 # %% ../../nbs/compositional/02_rules.ipynb #238182f3
 def rule_measures(support:np.ndarray, # transactions the rule covers
@@ -49,7 +49,7 @@ def mine_rules_reference(transactions:np.ndarray, # boolean (n, items)
                          min_lift:float,          # lambda_2
                         )->set:                   # (items, label)
     "Algorithm 1 of the paper: closed sets first, then every set against every class."
-    from boostlit.core.itemsets import closed_reference
+    from boostlit.mining.itemsets import closed_reference
     found, y = set(), np.asarray(y)
     for items in closed_reference(transactions, _support_count(float(min_support), len(y))):
         covered = transactions[:, list(items)].all(1)
@@ -101,7 +101,7 @@ def mine_rules(transactions:Any,      # 0/1 matrix, sparse matrix, Arrow list co
 
 def _no_sets(K):
     import pyarrow as pa
-    from boostlit.core.itemsets import _schema
+    from boostlit.mining.itemsets import _schema
     return pa.RecordBatch.from_pylist([], schema=_schema(K))
 
 # %% ../../nbs/compositional/02_rules.ipynb #5d0f9d9a

@@ -11,7 +11,7 @@ __all__ = ['SUMS', 'DUAL', 'PRIMAL', 'LPBoostResult', 'lpboost_reference', 'Colu
 from collections import namedtuple
 import warnings
 import numpy as np
-from ..core.conventions import INTERRUPTS, warn_interrupted
+from ..core.tables import INTERRUPTS, warn_interrupted
 from .linear_program import check_nu, soft_margin, two_class_dual
 
 # %% ../../nbs/lpboost/02_column_generation.ipynb #bb41ac57

@@ -9,7 +9,7 @@ __all__ = ['PAIR_STUMP', 'PROJECTIONS', 'reference_direction', 'pairwise_referen
 # %% ../../nbs/pairwise/03_boosting.ipynb #9206e648
 import numpy as np
 from numba import njit
-from .gentle import best_threshold, split_gain, corner_bound
+from .gentle_stumps import best_threshold, split_gain, corner_bound
 from .projection import weighted_scatter, _direction
 
 # %% ../../nbs/pairwise/03_boosting.ipynb #55d24334

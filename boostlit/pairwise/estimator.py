@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import validate_data, check_is_fitted
 from ..core.boosting import gentleboost
-from ..core.conventions import BoostingClassifierMixin, encode_labels, normalise_weights, history_table
+from ..core.tables import BoostingClassifierMixin, encode_labels, normalise_weights, history_table
 from .boosting import PairStumpOracle, PAIR_STUMP, PROJECTIONS, pair_scores
 from .lifting import LiftedOracle, pair_axes, rotate_pairs, quadratic_scores
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from numba import njit
 from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import validate_data, check_is_fitted
-from ..core.conventions import encode_labels, normalise_weights, readable, refuse_words
+from ..core.tables import encode_labels, normalise_weights, readable, refuse_words
 
 # %% ../../nbs/pairwise/02_projection.ipynb #186350da
 def weighted_scatter(X:np.ndarray,     # (n, d) samples

@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 from ..core.boosting import TINY, adaboost, half_log_odds
-from ..core.conventions import INTERRUPTS, BoostingClassifierMixin, encode_labels, history_table, normalise_weights, tabular_input, warn_interrupted
+from ..core.tables import INTERRUPTS, BoostingClassifierMixin, encode_labels, history_table, normalise_weights, tabular_input, warn_interrupted
 from ..core.stumps import STUMP, LearnerOracle, StumpOracle, describe_stump
 from .relabelling import _record, _relabel_all, lane_width, relabel, round_inputs
 
@@ -103,7 +103,7 @@ def _stump(oracle, row): return np.array(_record(oracle, row), dtype=STUMP)
 
 def _exact_products(lg, y, w, degree):
     "The best single stump and the best pair of all."
-    from boostlit.quadratic.exact import best_pair
+    from boostlit.quadratic.exact_search import best_pair
     h, edge = lg.oracle.best(y, w)
     yield [h], edge
     if degree > 1:
