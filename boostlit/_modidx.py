@@ -2297,4 +2297,9 @@ d = { 'settings': { 'branch': 'main',
                                                 'boostlit.quadratic.relabelling.relabel_search': ( 'quadratic/relabelling.html#relabel_search',
                                                                                                    'boostlit/quadratic/relabelling.py'),
                                                 'boostlit.quadratic.relabelling.round_inputs': ( 'quadratic/relabelling.html#round_inputs',
-                                                                                                 'boostlit/quadratic/relabelling.py')}}}
+                                                                                                 'boostlit/quadratic/relabelling.py')},
+            'boostlit.testing': { 'boostlit.testing.same': ('guide/testing.html#same', 'boostlit/testing.py'),
+                                  'boostlit.testing.test_close': ('guide/testing.html#test_close', 'boostlit/testing.py'),
+                                  'boostlit.testing.test_eq': ('guide/testing.html#test_eq', 'boostlit/testing.py'),
+                                  'boostlit.testing.test_fail': ('guide/testing.html#test_fail', 'boostlit/testing.py'),
+                                  'boostlit.testing.test_warns': ('guide/testing.html#test_warns', 'boostlit/testing.py')}}}
