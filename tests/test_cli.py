@@ -3,7 +3,7 @@ import json, os, re, subprocess, sys, textwrap, time
 from html.parser import HTMLParser
 from pathlib import Path
 import pytest
-from boostlit import cli
+from boostlit.lab import command as cli
 from boostlit.lab import experiments as E
 
 ROOM = textwrap.dedent("""
@@ -120,7 +120,7 @@ def test_console_script_is_installed():
 
 
 def test_page_links_are_those_of_the_site():
-    assert cli.page_link("lab/01_experiments.ipynb#sec", "") == "core/experiments.html#sec"
+    assert cli.page_link("lab/01_experiments.ipynb#sec", "") == "lab/experiments.html#sec"
     for r in E.stored_results().to_pylist():
         if r["link"]: assert re.fullmatch(r"[\w/]+\.ipynb(#[\w.-]+)?", r["link"]), r["link"]
 

@@ -329,7 +329,7 @@ def units(n_jobs=1, out=None, progress=True):
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_kill_during_reproduce(tmp_path, monkeypatch):
     "kill -9 at random moments of `boostlit reproduce`: what was finished is never computed again, the result is that of a calm run."
-    from boostlit import cli
+    from boostlit.lab import command as cli
     from boostlit.lab import experiments as E
     from tqdm.auto import tqdm
     tqdm.set_lock(threading.RLock())                                     # its usual lock is shared with forked children, and a killed one would keep it for ever

@@ -8,7 +8,8 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from boostlit.images import blocks, codebook, components, descriptors, images, integral
+from boostlit.images import blocks, codebook, components, descriptors, integral
+from boostlit.images import pictures as images
 
 needs_cv2 = pytest.mark.skipif(not images.have_cv2(), reason="OpenCV is not installed")
 
