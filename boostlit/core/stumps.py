@@ -346,7 +346,25 @@ def _scan(HS, HW, n_codes, has_nan, nominal, lo, hi, S, W, criterion):
 CRITERIA = {"error": 0, "entropy": 1, "least_squares": 2}
 
 class StumpOracle:
-    "Answers which stump is best for labels `y` and weights `w`; data is prepared once."
+    """Answers which stump is best for labels `y` and weights `w`; data is prepared once.
+
+    Parameters
+    ----------
+    X : ndarray
+        (n, d) float64; nominal columns as codes, NaN for missing
+    kinds : list | None, default=None
+        "numeric" or "nominal", one a column; None for all numeric
+    max_bins : int | None, default=256
+        most codes a numeric column; None keeps every distinct value
+    criterion : str, default="error"
+        "error", "entropy" or "least_squares"
+    n_jobs : int, default=1
+        threads that share the features
+
+    Attributes
+    ----------
+    shape : tuple
+    """
     def __init__(self,
                  X:np.ndarray,          # (n, d) float64; nominal columns as codes, NaN for missing
                  kinds:list|None=None,  # "numeric" or "nominal", one a column; None for all numeric
@@ -366,7 +384,12 @@ class StumpOracle:
     def shape(self)->tuple: return self.codes.shape[::-1]
 
     def join(self)->Joint:
-        "The columns as they are summed: joint where that saves additions."
+        """The columns as they are summed: joint where that saves additions.
+
+        Returns
+        -------
+        Joint
+        """
         if self.joint is None or len(self.joint.home) != len(self.codes):
             few = self.codes.shape[1] < 1024                            # too few rows to be worth it
             self.joint = _pack(self.codes, self.n_codes, self.codes) if few else join_columns(self.codes, self.n_codes)
@@ -375,15 +398,47 @@ class StumpOracle:
     def __getstate__(self): return {**self.__dict__, "pool": None}          # threads stay at home
 
     def best(self, y:np.ndarray, w:np.ndarray)->tuple:
-        "Best stump for signs (or real targets) `y` under weights `w`, and its edge."
+        """Best stump for signs (or real targets) `y` under weights `w`, and its edge.
+
+        Parameters
+        ----------
+        y : ndarray
+            label of every row
+        w : ndarray
+
+        Returns
+        -------
+        tuple
+        """
         return best_stump(self, np.asarray(y, dtype=np.float64), np.asarray(w, dtype=np.float64))
 
     def best_class(self, y:np.ndarray, w:np.ndarray, n_classes:int)->tuple:
-        "Best stump for class numbers `y` under weights `w`, and its weighted accuracy."
+        """Best stump for class numbers `y` under weights `w`, and its weighted accuracy.
+
+        Parameters
+        ----------
+        y : ndarray
+            label of every row
+        w : ndarray
+        n_classes : int
+
+        Returns
+        -------
+        tuple
+        """
         return best_class_stump(self, np.asarray(y, dtype=np.int64), np.asarray(w, dtype=np.float64), n_classes)
 
     def outputs(self, stump:np.ndarray)->np.ndarray:
-        "The stump on the training rows, from the codes."
+        """The stump on the training rows, from the codes.
+
+        Parameters
+        ----------
+        stump : ndarray
+
+        Returns
+        -------
+        ndarray
+        """
         return code_outputs(self, stump)
 
 # %% ../../nbs/core/02_stumps.ipynb #73f982e4
@@ -594,14 +649,49 @@ def describe_stump(stump,              # one record of dtype `STUMP`
 
 # %% ../../nbs/core/02_stumps.ipynb #eb98339e
 class DecisionStumpClassifier(ClassifierMixin, BaseEstimator):
-    "One stump, the exact minimiser of the weighted error (or of the entropy, as Weka's)."
+    """One stump, the exact minimiser of the weighted error (or of the entropy, as Weka's).
+
+    Parameters
+    ----------
+    criterion : str, default="error"
+        "error" or "entropy"
+    max_bins : int | None, default=None
+        most codes a numeric column; None for exact cuts
+    nominal_features : ArrayLike | None, default=None
+        indices or mask; None: what is not numeric in a table
+
+    Attributes
+    ----------
+    classes_
+        the classes, sorted; columns of probabilities are in this order
+    stump_
+    n_features_in_
+        number of columns seen by `fit`
+    feature_names_in_
+        names of the columns seen by `fit`, where it was given a table
+    """
     def __init__(self, criterion:str="error", # "error" or "entropy"
                  max_bins:int|None=None,  # most codes a numeric column; None for exact cuts
                  nominal_features:"ArrayLike|None"=None): # indices or mask; None: what is not numeric in a table
         self.criterion, self.max_bins, self.nominal_features = criterion, max_bins, nominal_features
 
     def fit(self, X:"ArrayLike", y:"ArrayLike", sample_weight:"ArrayLike|None"=None)->"DecisionStumpClassifier":
-        "Find the best stump for weighted rows."
+        """Find the best stump for weighted rows.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+        y : ArrayLike
+            label of every row
+        sample_weight : ArrayLike | None, default=None
+            weight of every row; None: all the same
+
+        Returns
+        -------
+        DecisionStumpClassifier
+            the estimator itself
+        """
         X, y = tabular_input(self, X, y, reset=True, nominal=self.nominal_features)
         self.classes_, codes = encode_labels(y)
         w = normalise_weights(sample_weight, len(codes))
@@ -618,7 +708,17 @@ class DecisionStumpClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def predict(self, X:"ArrayLike")->np.ndarray:
-        "The class of the branch each row falls into."
+        """The class of the branch each row falls into.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Returns
+        -------
+        ndarray
+        """
         check_is_fitted(self)
         return self.classes_[stump_outputs(self.stump_, tabular_input(self, X))[0].astype(np.intp)]
 

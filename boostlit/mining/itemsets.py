@@ -657,17 +657,80 @@ def closed_itemsets(transactions:Any,        # 0/1 matrix, sparse matrix, Arrow 
                     max_sets:int=20_000_000, # give up with an error beyond this many sets
                     progress:bool=False,     # show how many sets were found
                    )->"pyarrow.Table":       # items: list<int32> in rising order, support: int64
-    "All closed frequent itemsets; the empty set is left out."
+    """All closed frequent itemsets; the empty set is left out.
+
+    Parameters
+    ----------
+    transactions : Any
+        0/1 matrix, sparse matrix, Arrow list column or list of item lists
+    min_support : int | float
+        smallest support: a count if int, a fraction if float
+    max_length : int, default=None
+        only sets of at most this many items
+    y : ArrayLike | None, default=None
+        class labels; adds the column `counts`, one number a class
+    max_sets : int, default=20_000_000
+        give up with an error beyond this many sets
+    progress : bool, default=False
+        show how many sets were found
+
+    Returns
+    -------
+    pyarrow.Table
+        items: list<int32> in rising order, support: int64
+    """
     return mine_itemsets(transactions, min_support, "closed", max_length, y, None, max_sets, None, progress)
 
 def frequent_itemsets(transactions:Any, min_support:int|float, max_length:int=None,
                       y:"ArrayLike|None"=None, max_sets:int=20_000_000, progress:bool=False,
                      )->"pyarrow.Table": # as for `closed_itemsets`
-    "All frequent itemsets."
+    """All frequent itemsets.
+
+    Parameters
+    ----------
+    transactions : Any
+        0/1 matrix, sparse matrix, Arrow list column or list of item lists
+    min_support : int | float
+        smallest support: a count if int, a fraction if float
+    max_length : int, default=None
+        only sets of at most this many items
+    y : ArrayLike | None, default=None
+        class labels; adds the column `counts`, one number a class
+    max_sets : int, default=20_000_000
+        give up with an error beyond this many sets
+    progress : bool, default=False
+        show how many sets were found
+
+    Returns
+    -------
+    pyarrow.Table
+        as for `closed_itemsets`
+    """
     return mine_itemsets(transactions, min_support, "frequent", max_length, y, None, max_sets, None, progress)
 
 def maximal_itemsets(transactions:Any, min_support:int|float, max_length:int=None,
                      y:"ArrayLike|None"=None, max_sets:int=20_000_000, progress:bool=False,
                     )->"pyarrow.Table": # as for `closed_itemsets`
-    "All frequent itemsets without a frequent superset."
+    """All frequent itemsets without a frequent superset.
+
+    Parameters
+    ----------
+    transactions : Any
+        0/1 matrix, sparse matrix, Arrow list column or list of item lists
+    min_support : int | float
+        smallest support: a count if int, a fraction if float
+    max_length : int, default=None
+        only sets of at most this many items
+    y : ArrayLike | None, default=None
+        class labels; adds the column `counts`, one number a class
+    max_sets : int, default=20_000_000
+        give up with an error beyond this many sets
+    progress : bool, default=False
+        show how many sets were found
+
+    Returns
+    -------
+    pyarrow.Table
+        as for `closed_itemsets`
+    """
     return mine_itemsets(transactions, min_support, "maximal", max_length, y, None, max_sets, None, progress)
