@@ -8,6 +8,7 @@ Notebooks stay as they are. CONTRIBUTING.md says what to write where."""
 import ast
 import io
 import json
+import os
 import re
 import runpy
 import subprocess
@@ -471,9 +472,15 @@ def decorate(root=ROOT):
 
 
 def export(root=ROOT):
-    "Notebooks to modules, and docstrings into them."
+    "Notebooks to modules, and docstrings into them; a file that stays as it was keeps its date."
+    before = {p: (p.read_bytes(), p.stat()) for p in (root/"boostlit").rglob("*.py*")
+              if p.suffix in (".py", ".pyi")}
     subprocess.run([Path(sys.executable).parent/"nbdev_export"], cwd=root, check=True)
-    return decorate(root)
+    missing = decorate(root)
+    for path, (content, stat) in before.items():        # compiled kernels are kept by date
+        if path.exists() and path.read_bytes() == content:
+            os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    return missing
 
 
 if __name__ == "__main__":

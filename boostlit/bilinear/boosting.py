@@ -286,6 +286,16 @@ class BilinearBoostClassifier(BoostingClassifierMixin, ClassifierMixin, BaseEsti
         number of columns seen by `fit`
     feature_names_in_
         names of the columns seen by `fit`, where it was given a table
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from boostlit import BilinearBoostClassifier
+    >>> digits = load_digits(n_class=2)
+    >>> X, y = digits.images/16, digits.target
+    >>> model = BilinearBoostClassifier(n_estimators=3, fit_intercept=True).fit(X[::2], y[::2])
+    >>> print(f"{model.score(X[1::2], y[1::2]):.2f}")
+    0.99
     """
     def __init__(self,
                  n_estimators:int=20,          # rounds
@@ -406,6 +416,16 @@ class SparseBilinearClassifier(BilinearBoostClassifier):
         number of columns seen by `fit`
     feature_names_in_
         names of the columns seen by `fit`, where it was given a table
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from boostlit import SparseBilinearClassifier
+    >>> digits = load_digits(n_class=2)
+    >>> X, y = digits.images/16, digits.target
+    >>> model = SparseBilinearClassifier(fit_intercept=True).fit(X[::2], y[::2])
+    >>> print(f"{model.score(X[1::2], y[1::2]):.2f}")
+    0.99
     """
     def __init__(self, c1:float=.1, c2:float=.1, relative:bool=True, penalty:str="l1", ridge:float=0., loss:str="exponential", n_alternations:int=3,
                  start:str="constant", fit_intercept:bool=False, balanced:bool=False, tol:float=1e-8, n_jobs:int|None=None,

@@ -247,6 +247,15 @@ class CompositionalBoostClassifier(BoostingClassifierMixin, ClassifierMixin, Bas
         number of columns seen by `fit`
     feature_names_in_
         names of the columns seen by `fit`, where it was given a table
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from boostlit import CompositionalBoostClassifier
+    >>> X, y = load_wine(return_X_y=True)
+    >>> model = CompositionalBoostClassifier(n_estimators=10).fit(X[::2, :6], y[::2])
+    >>> print(f"{model.score(X[1::2, :6], y[1::2]):.3f}")
+    0.831
     """
     def __init__(self, min_support:int|float|None=None, # lambda_1: fraction or count; None for the share of the rarest class
                  min_lift:float=None,         # lambda_2; None for 1/(2 lambda_1), kept feasible

@@ -432,6 +432,15 @@ class AdaBoostClassifier(_StumpBooster):
         number of columns seen by `fit`
     feature_names_in_
         names of the columns seen by `fit`, where it was given a table
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from boostlit import AdaBoostClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = AdaBoostClassifier(n_estimators=20).fit(X[::2], y[::2])
+    >>> print(f"{model.score(X[1::2], y[1::2]):.3f}", model.history_.num_rows, "rounds")
+    0.958 20 rounds
     """
     def __init__(self, base_learner:"BaseEstimator|None"=None, # scikit-learn classifier; None for our decision stump
                  n_estimators:int=100,   # most rounds
@@ -583,6 +592,15 @@ class GentleBoostClassifier(_StumpBooster):
         number of columns seen by `fit`
     feature_names_in_
         names of the columns seen by `fit`, where it was given a table
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from boostlit import GentleBoostClassifier
+    >>> X, y = load_wine(return_X_y=True)
+    >>> model = GentleBoostClassifier(n_estimators=10).fit(X[::2], y[::2])
+    >>> print(f"{model.score(X[1::2], y[1::2]):.3f}")
+    0.955
     """
     def __init__(self, base_learner:"BaseEstimator|None"=None, # scikit-learn classifier or regressor; None for our least-squares stump
                  n_estimators:int=100,        # rounds
@@ -697,6 +715,15 @@ class ShapeDisplay:
     ----------
     axes_
     figure_
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from boostlit import AdaBoostClassifier, ShapeDisplay
+    >>> X, y = np.array([[1., 0.], [2., 1.], [3., 0.], [4., 1.]]), [0, 0, 1, 1]
+    >>> display = ShapeDisplay.from_estimator(AdaBoostClassifier(n_estimators=3).fit(X, y), n_features=1)
+    >>> print(display.figure_ is not None)
+    True
     """
     def __init__(self, parts:list,    # (feature, grid, contribution on the grid) of each panel
                  names:"ArrayLike",   # of all features
@@ -765,6 +792,15 @@ def margins(est:BaseEstimator,          # a fitted two-class booster with `alpha
     -------
     ndarray
         margins in [-1, 1]
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from boostlit import AdaBoostClassifier, margins
+    >>> X, y = np.array([[1.], [2.], [3.], [4.]]), ["no", "no", "yes", "yes"]
+    >>> model = AdaBoostClassifier(n_estimators=3).fit(X, y)
+    >>> print(margins(model, X, y))
+    [1. 1. 1. 1.]
     """
     check_is_fitted(est)
     if len(est.classes_) != 2: raise ValueError("margins are defined here for two classes")

@@ -146,6 +146,15 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         number of columns seen by `fit`
     feature_names_in_
         names of the columns seen by `fit`, where it was given a table
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from boostlit import TableEncoder
+    >>> table = pa.table({"colour": ["red", "blue", None], "size": [1.5, 2.5, 4.]})
+    >>> encoder = TableEncoder().fit(table)
+    >>> print(encoder.transform(table).tolist(), encoder.categories_)
+    [[1.0, 1.5], [0.0, 2.5], [nan, 4.0]] [array(['blue', 'red'], dtype='<U4'), None]
     """
     def __init__(self,
                  kinds:list|None=None, # "numeric" / "nominal" for each column; found from the values by default
@@ -323,6 +332,13 @@ def have_dataset(name:str, # a name from `list_datasets`
     -------
     bool
         can it be loaded without a download?
+
+    Examples
+    --------
+    >>> from boostlit import have_dataset, list_datasets, load_dataset
+    >>> wine = load_dataset("wine")
+    >>> print(wine.X.shape, wine.class_names, have_dataset("wine"), "wine" in str(list_datasets()))
+    (178, 13) ['class_0', 'class_1', 'class_2'] True True
     """
     return "sklearn" in dataset_info(name) or find_dataset(name) is not None
 
@@ -557,6 +573,13 @@ def load_dataset(name:str,           # a name from `list_datasets`
     Returns
     -------
     Dataset
+
+    Examples
+    --------
+    >>> from boostlit import have_dataset, list_datasets, load_dataset
+    >>> wine = load_dataset("wine")
+    >>> print(wine.X.shape, wine.class_names, have_dataset("wine"), "wine" in str(list_datasets()))
+    (178, 13) ['class_0', 'class_1', 'class_2'] True True
     """
     info = dataset_info(name)
     if "sklearn" in info: return Dataset(name, _from_sklearn(name, info), info, "scikit-learn")
@@ -576,6 +599,13 @@ def list_datasets()->pa.Table: # one row a data set
     -------
     pa.Table
         one row a data set
+
+    Examples
+    --------
+    >>> from boostlit import have_dataset, list_datasets, load_dataset
+    >>> wine = load_dataset("wine")
+    >>> print(wine.X.shape, wine.class_names, have_dataset("wine"), "wine" in str(list_datasets()))
+    (178, 13) ['class_0', 'class_1', 'class_2'] True True
     """
     rows = []
     for name, i in registry().items():

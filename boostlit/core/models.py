@@ -189,6 +189,19 @@ def save_model(est:"BaseEstimator",      # a fitted estimator of boostlit
         a fitted estimator of boostlit
     path : str | os.PathLike
         file to write
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from sklearn.datasets import load_wine
+    >>> from boostlit import AdaBoostClassifier, load_model, save_model
+    >>> X, y = load_wine(return_X_y=True)
+    >>> model = AdaBoostClassifier(n_estimators=5).fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_model(model, folder + "/wine.arrow")
+    ...     again = load_model(folder + "/wine.arrow")
+    >>> print(bool((again.predict(X) == model.predict(X)).all()))
+    True
     """
     from boostlit import __version__
     name = type(est).__name__
@@ -252,6 +265,19 @@ def load_model(path:"str|os.PathLike", # file written by `save_model`
     -------
     BaseEstimator
         the fitted estimator
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from sklearn.datasets import load_wine
+    >>> from boostlit import AdaBoostClassifier, load_model, save_model
+    >>> X, y = load_wine(return_X_y=True)
+    >>> model = AdaBoostClassifier(n_estimators=5).fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_model(model, folder + "/wine.arrow")
+    ...     again = load_model(folder + "/wine.arrow")
+    >>> print(bool((again.predict(X) == model.predict(X)).all()))
+    True
     """
     path = Path(path)
     if not path.is_file(): raise FileNotFoundError(f"there is no model file {path}")

@@ -210,6 +210,16 @@ class RuleDisplay(ModelDisplay):
     ----------
     ax_
     figure_
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from boostlit import CompositionalBoostClassifier, RuleDisplay
+    >>> X, y = load_wine(return_X_y=True)
+    >>> model = CompositionalBoostClassifier(n_estimators=5).fit(X[:, :4], y)
+    >>> display = RuleDisplay.from_estimator(model, top=1)
+    >>> print(len(str(display).splitlines()) > 0)
+    True
     """
     draws, needs = "boostlit.compositional.boosting:plot_rules", "rule_items_"
 
@@ -227,6 +237,16 @@ class ProductDisplay(ModelDisplay):
     ----------
     ax_
     figure_
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from boostlit import ProductDisplay, QuadraticBoostClassifier
+    >>> X = np.random.default_rng(0).uniform(-1, 1, (200, 2))
+    >>> model = QuadraticBoostClassifier(n_estimators=6, random_state=0).fit(X, X[:, 0]*X[:, 1] > 0)
+    >>> display = ProductDisplay.from_estimator(model, top=1)
+    >>> print(len(str(display).splitlines()) > 0)
+    True
     """
     draws, needs = "boostlit.quadratic.boosting:plot_products", "sizes_"
     def arguments(self, ax:object)->dict:
@@ -257,6 +277,18 @@ class ProjectionDisplay(ModelDisplay):
     ----------
     ax_
     figure_
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from boostlit import PairwiseBoostClassifier, ProjectionDisplay
+    >>> rng = np.random.default_rng(0)
+    >>> pairs = rng.normal(size=(300, 2, 2))
+    >>> alike = np.where(np.abs(pairs[:, 0] - pairs[:, 1]).sum(1) < 1.5, 1, -1)
+    >>> model = PairwiseBoostClassifier(n_estimators=10).fit(pairs, alike)
+    >>> display = ProjectionDisplay.from_estimator(model)
+    >>> print(len(str(display).splitlines()) > 0)
+    True
     """
     draws, needs, whole = "boostlit.pairwise.estimator:plot_directions", "difference_", True
 
@@ -274,6 +306,16 @@ class BilinearDisplay(ModelDisplay):
     ----------
     ax_
     figure_
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from boostlit import BilinearDisplay, SparseBilinearClassifier
+    >>> digits = load_digits(n_class=2)
+    >>> model = SparseBilinearClassifier(fit_intercept=True).fit(digits.images/16, digits.target)
+    >>> display = BilinearDisplay.from_estimator(model)
+    >>> print(len(str(display).splitlines()) > 0)
+    True
     """
     draws, needs, whole = "boostlit.bilinear.boosting:plot_components", "components_", True
 
@@ -291,6 +333,15 @@ class PatternDisplay(ModelDisplay):
     ----------
     ax_
     figure_
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from boostlit import LPBoostClassifier, PatternDisplay
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> display = PatternDisplay.from_estimator(LPBoostClassifier(nu=.3).fit(X[::4, :3], y[::4]), top=3)
+    >>> print(len(str(display).splitlines()) > 0)
+    True
     """
     draws, needs = "boostlit.lpboost.estimators:plot_terms", "models_"
 
@@ -333,6 +384,17 @@ class StumpDisplay(ModelDisplay):
     ----------
     ax_
     figure_
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from boostlit import DecisionStumpClassifier, StumpDisplay
+    >>> X, y = load_wine(return_X_y=True)
+    >>> display = StumpDisplay.from_estimator(DecisionStumpClassifier().fit(X, y))
+    >>> print(display)
+    x12 ≤ 755: 1
+    x12 > 755: 0
+    x12 missing: 1
     """
     draws, needs, whole = "boostlit.core.plots:plot_stump", "stump_", True
 
@@ -379,5 +441,17 @@ class AxisDisplay(ModelDisplay):
     ----------
     ax_
     figure_
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from boostlit import AxisDisplay, WeightedLDA
+    >>> X, y = load_wine(return_X_y=True)
+    >>> display = AxisDisplay.from_estimator(WeightedLDA(n_components=2).fit(X[:, :3], y), top=3)
+    >>> print(display)
+    from 0 to 1
+       +2.769  x0
+       +0.308  x2
+       +0.007  x1
     """
     draws, needs = "boostlit.core.plots:plot_axis", "scalings_"

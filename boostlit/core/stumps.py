@@ -364,6 +364,16 @@ class StumpOracle:
     Attributes
     ----------
     shape : tuple
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from boostlit import StumpOracle
+    >>> X, y = np.array([[1.], [2.], [3.], [4.]]), np.array([-1., -1., 1., -1.])
+    >>> oracle = StumpOracle(X)
+    >>> stump, edge = oracle.best(y, np.full(4, .25))
+    >>> print(f"cut at {stump['threshold']}, edge {edge:.2f}")
+    cut at 1.5, edge 0.50
     """
     def __init__(self,
                  X:np.ndarray,          # (n, d) float64; nominal columns as codes, NaN for missing
@@ -669,6 +679,15 @@ class DecisionStumpClassifier(ClassifierMixin, BaseEstimator):
         number of columns seen by `fit`
     feature_names_in_
         names of the columns seen by `fit`, where it was given a table
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from boostlit import DecisionStumpClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> stump = DecisionStumpClassifier().fit(X, y)
+    >>> print(f"{stump.score(X, y):.3f}")
+    0.923
     """
     def __init__(self, criterion:str="error", # "error" or "entropy"
                  max_bins:int|None=None,  # most codes a numeric column; None for exact cuts

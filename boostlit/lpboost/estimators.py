@@ -376,6 +376,15 @@ class LPBoostClassifier(_ScoresOfModels, BoostingClassifierMixin, ClassifierMixi
         number of columns seen by `fit`
     feature_names_in_
         names of the columns seen by `fit`, where it was given a table
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from boostlit import LPBoostClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = LPBoostClassifier(nu=.2).fit(X[::2, :4], y[::2])
+    >>> print(f"{model.score(X[1::2, :4], y[1::2]):.2f}")
+    0.85
     """
     def __init__(self, oracle:"str|BaseEstimator"="stumps", # "stumps", "itemsets", "subgraphs", or a scikit-learn classifier with sample_weight
                  nu:float=.1,                   # fraction of the examples that may miss the margin
@@ -515,6 +524,15 @@ class OneClassLPBoost(OutlierMixin, _Describer):
         number of columns seen by `fit`
     feature_names_in_
         names of the columns seen by `fit`, where it was given a table
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from boostlit import OneClassLPBoost
+    >>> X, y = load_wine(return_X_y=True)
+    >>> model = OneClassLPBoost(nu=.1, random_state=0).fit(X[y == 0, :4])
+    >>> print((model.predict(X[y == 1, :4]) == -1).sum(), "of", (y == 1).sum(), "strangers rejected")
+    32 of 71 strangers rejected
     """
     def fit(self, X:"ArrayLike", y:"ArrayLike|None"=None, sample_weight:"ArrayLike|None"=None)->"OneClassLPBoost":
         """Solve the one-class program; `y` is ignored.
@@ -684,6 +702,15 @@ class OneAndHalfClassLPBoost(BoostingClassifierMixin, ClassifierMixin, _Describe
         number of columns seen by `fit`
     feature_names_in_
         names of the columns seen by `fit`, where it was given a table
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from boostlit import OneAndHalfClassLPBoost
+    >>> X, y = load_wine(return_X_y=True)
+    >>> model = OneAndHalfClassLPBoost(nu=.1, random_state=0).fit(X[:, :4], y == 0)
+    >>> print(f"{model.score(X[:, :4], y == 0):.2f}")
+    0.72
     """
     def __init__(self, oracle:"str|BaseEstimator"="kernels", # "kernels" around positive training points, "itemsets" or "subgraphs"
                  nu:float=.1, max_length:int=3,  # fraction of each class that may miss its margin; most items or edges of a pattern

@@ -678,6 +678,17 @@ def closed_itemsets(transactions:Any,        # 0/1 matrix, sparse matrix, Arrow 
     -------
     pyarrow.Table
         items: list<int32> in rising order, support: int64
+
+    Examples
+    --------
+    >>> from boostlit import closed_itemsets
+    >>> baskets = [[0, 1, 2], [0, 1], [0, 2], [0, 1, 2], [1]]
+    >>> print(*closed_itemsets(baskets, 2).to_pylist(), sep="\\n")
+    {'items': [0], 'support': 4}
+    {'items': [1], 'support': 4}
+    {'items': [0, 1], 'support': 3}
+    {'items': [0, 2], 'support': 3}
+    {'items': [0, 1, 2], 'support': 2}
     """
     return mine_itemsets(transactions, min_support, "closed", max_length, y, None, max_sets, None, progress)
 
@@ -705,6 +716,17 @@ def frequent_itemsets(transactions:Any, min_support:int|float, max_length:int=No
     -------
     pyarrow.Table
         as for `closed_itemsets`
+
+    Examples
+    --------
+    >>> from boostlit import frequent_itemsets
+    >>> baskets = [[0, 1, 2], [0, 1], [0, 2], [0, 1, 2], [1]]
+    >>> print(*frequent_itemsets(baskets, 3).to_pylist(), sep="\\n")
+    {'items': [0], 'support': 4}
+    {'items': [1], 'support': 4}
+    {'items': [0, 1], 'support': 3}
+    {'items': [2], 'support': 3}
+    {'items': [0, 2], 'support': 3}
     """
     return mine_itemsets(transactions, min_support, "frequent", max_length, y, None, max_sets, None, progress)
 
@@ -732,5 +754,12 @@ def maximal_itemsets(transactions:Any, min_support:int|float, max_length:int=Non
     -------
     pyarrow.Table
         as for `closed_itemsets`
+
+    Examples
+    --------
+    >>> from boostlit import maximal_itemsets
+    >>> baskets = [[0, 1, 2], [0, 1], [0, 2], [0, 1, 2], [1]]
+    >>> print(*maximal_itemsets(baskets, 2).to_pylist(), sep="\\n")
+    {'items': [0, 1, 2], 'support': 2}
     """
     return mine_itemsets(transactions, min_support, "maximal", max_length, y, None, max_sets, None, progress)

@@ -110,6 +110,18 @@ class PairwiseBoostClassifier(BoostingClassifierMixin, ClassifierMixin, BaseEsti
         number of columns seen by `fit`
     feature_names_in_
         names of the columns seen by `fit`, where it was given a table
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_wine
+    >>> from boostlit import PairwiseBoostClassifier
+    >>> X, y = load_wine(return_X_y=True)
+    >>> a, b = np.random.default_rng(0).integers(0, len(y), (2, 600))
+    >>> pairs, alike = np.stack([X[a], X[b]], axis=1), np.where(y[a] == y[b], 1, -1)
+    >>> model = PairwiseBoostClassifier(n_estimators=20).fit(pairs[::2], alike[::2])
+    >>> print(f"{model.score(pairs[1::2], alike[1::2]):.2f}")
+    0.87
     """
     def __init__(self,
                  projection:str="swlda",    # "swlda", "lda", "difference", "concatenation" (the paper's four) or "lifted" (ours)

@@ -112,6 +112,15 @@ class WeightedLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierM
         number of columns seen by `fit`
     feature_names_in_
         names of the columns seen by `fit`, where it was given a table
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from boostlit import WeightedLDA
+    >>> X, y = load_wine(return_X_y=True)
+    >>> axes = WeightedLDA(n_components=2).fit(X, y)
+    >>> print(axes.transform(X).shape)
+    (178, 2)
     """
     def __init__(self,
                  n_components:int=None, # axes kept by `transform`; at most classes - 1

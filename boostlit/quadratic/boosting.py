@@ -202,6 +202,16 @@ class QuadraticBoostClassifier(BoostingClassifierMixin, ClassifierMixin, BaseEst
         number of columns seen by `fit`
     feature_names_in_
         names of the columns seen by `fit`, where it was given a table
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from boostlit import QuadraticBoostClassifier
+    >>> X = np.random.default_rng(0).uniform(-1, 1, (200, 2))
+    >>> y = X[:, 0]*X[:, 1] > 0
+    >>> model = QuadraticBoostClassifier(n_estimators=20, random_state=0).fit(X[::2], y[::2])
+    >>> print(f"{model.score(X[1::2], y[1::2]):.2f}")
+    1.00
     """
     def __init__(self,
                  base_learner:"BaseEstimator|None"=None, # any scikit-learn classifier with `sample_weight`; None for our stump
