@@ -181,7 +181,28 @@ def write_whole(path,          # final place of the file
 def save_model(est:"BaseEstimator",      # a fitted estimator of boostlit
                path:"str|os.PathLike",   # file to write
               )->None:
-    "Write a fitted estimator to an Arrow file; the file is whole or not there."
+    """Write a fitted estimator to an Arrow file; the file is whole or not there.
+
+    Parameters
+    ----------
+    est : BaseEstimator
+        a fitted estimator of boostlit
+    path : str | os.PathLike
+        file to write
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from sklearn.datasets import load_wine
+    >>> from boostlit import AdaBoostClassifier, load_model, save_model
+    >>> X, y = load_wine(return_X_y=True)
+    >>> model = AdaBoostClassifier(n_estimators=5).fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_model(model, folder + "/wine.arrow")
+    ...     again = load_model(folder + "/wine.arrow")
+    >>> print(bool((again.predict(X) == model.predict(X)).all()))
+    True
+    """
     from boostlit import __version__
     name = type(est).__name__
     if estimator_class(name) is not type(est):
@@ -233,7 +254,31 @@ def read_leaves(path):
 # %% ../../nbs/core/09_models.ipynb #7040db7e
 def load_model(path:"str|os.PathLike", # file written by `save_model`
               )->"BaseEstimator":      # the fitted estimator
-    "Read a fitted estimator; a damaged, foreign or newer file gives a ValueError and runs nothing."
+    """Read a fitted estimator; a damaged, foreign or newer file gives a ValueError and runs nothing.
+
+    Parameters
+    ----------
+    path : str | os.PathLike
+        file written by `save_model`
+
+    Returns
+    -------
+    BaseEstimator
+        the fitted estimator
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from sklearn.datasets import load_wine
+    >>> from boostlit import AdaBoostClassifier, load_model, save_model
+    >>> X, y = load_wine(return_X_y=True)
+    >>> model = AdaBoostClassifier(n_estimators=5).fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_model(model, folder + "/wine.arrow")
+    ...     again = load_model(folder + "/wine.arrow")
+    >>> print(bool((again.predict(X) == model.predict(X)).all()))
+    True
+    """
     path = Path(path)
     if not path.is_file(): raise FileNotFoundError(f"there is no model file {path}")
     try:
