@@ -57,7 +57,7 @@ def check_number(name:str, value, kind:type, low, high):
     if high is not None and value > high:
         raise ValueError(f"{name} must be at most {high}, got {value!r}")
 
-# %% ../../nbs/core/06_boosters.ipynb #095f2c7a
+# %% ../../nbs/core/06_boosters.ipynb #9394f44e
 class Predictions(WholeFit, ClassifierMixin, BaseEstimator):
     "Labels, probabilities and stages of them, from scores."
     #: history_ (Arrow table): one row per round: round, error, edge, alpha, loss, and more where there is more
@@ -166,7 +166,7 @@ class Predictions(WholeFit, ClassifierMixin, BaseEstimator):
             yield float(np.average(labels == np.asarray(y), weights=sample_weight))
 
     def labels_of(self, scores:np.ndarray)->np.ndarray: # labels
-        """Labels of scores: the larger score wins, zero goes to the first class.
+        """Labels of scores: the largest wins, the first of equals (up to rounding).
 
         Parameters
         ----------
@@ -178,8 +178,10 @@ class Predictions(WholeFit, ClassifierMixin, BaseEstimator):
         ndarray
             labels
         """
-        wins = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
-        return self.classes_[wins]
+        if scores.ndim == 1:
+            return self.classes_[(scores > 0).astype(np.intp)]
+        top = scores.max(axis=1, keepdims=True)
+        return self.classes_[(scores >= top - 1e-12*(1 + np.abs(top))).argmax(axis=1)]
 
     def __str__(self): return readable(self)
 

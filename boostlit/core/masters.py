@@ -13,7 +13,7 @@ import numpy as np
 from .kernels import kernel
 from .loop import State
 
-# %% ../../nbs/core/04_masters.ipynb #916e283d
+# %% ../../nbs/core/04_masters.ipynb #ead4ed26
 TINY = 1e-10     # an error below this counts as zero
 
 def half_log_odds(error:float)->float:
@@ -69,8 +69,7 @@ class _Stagewise:
         ----------
         scores
         """
-        p = 1/(1 + np.exp(-2*np.clip(scores, -350, 350)))
-        return np.column_stack([1 - p, p])
+        return softmax(np.array([-scores, scores])).T
 
 # %% ../../nbs/core/04_masters.ipynb #a06a0081
 class AdaBoost(_Stagewise):
