@@ -423,11 +423,15 @@ class AdaBoostClassifier(_StumpBooster):
     terms_ : pyarrow.Table
         One row a round: what the stump says, and its weight.
     alphas_
+        weight of every round
     history_
+        one row per round, as an Arrow table
     classes_
         the classes, sorted; columns of probabilities are in this order
     stumps_
+        the stumps, as records
     estimators_
+        the base classifiers, where they are not stumps
     n_features_in_
         number of columns seen by `fit`
     feature_names_in_
@@ -583,11 +587,15 @@ class GentleBoostClassifier(_StumpBooster):
     terms_ : pyarrow.Table
         One row a round (and class): what the stump says.
     alphas_
+        weight of every round
     history_
+        one row per round, as an Arrow table
     classes_
         the classes, sorted; columns of probabilities are in this order
     stumps_
+        the stumps, as records
     estimators_
+        the base classifiers, where they are not stumps
     n_features_in_
         number of columns seen by `fit`
     feature_names_in_
@@ -714,7 +722,9 @@ class ShapeDisplay:
     Attributes
     ----------
     axes_
+        the axes that were drawn on
     figure_
+        the figure they belong to
 
     Examples
     --------
@@ -739,6 +749,7 @@ class ShapeDisplay:
             a fitted estimator
         n_features : int, default=4
         axes : ArrayLike | None, default=None
+            axes to draw on; None: new ones
         run : int, default=0
 
         Returns
@@ -756,6 +767,7 @@ class ShapeDisplay:
         Parameters
         ----------
         axes : ArrayLike | None, default=None
+            axes to draw on; None: new ones
 
         Returns
         -------
