@@ -239,7 +239,9 @@ class CompositionalBoostClassifier(BoostingClassifierMixin, ClassifierMixin, Bas
         The rules in the order they were chosen, readable.
     n_pool_
     alphas_
+        weight of every round
     history_
+        one row per round, as an Arrow table
     priors_
     classes_
         the classes, sorted; columns of probabilities are in this order

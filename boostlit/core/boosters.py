@@ -364,6 +364,7 @@ class Booster(Predictions):
         Parameters
         ----------
         hypothesis
+            a hypothesis that the oracle has answered with
         X
             outputs
 
@@ -707,6 +708,7 @@ class _StumpBooster(Booster):
         Parameters
         ----------
         hypothesis
+            a hypothesis that the oracle has answered with
         X
             outputs
         """

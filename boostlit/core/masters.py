@@ -34,7 +34,9 @@ class _Stagewise:
         y
             label of every row
         weights
+            weight of every row
         n_classes : default=2
+            how many classes there are
         """
         if n_classes != 2:
             raise ValueError(f"{type(self).__name__} works with two classes, got {n_classes}: "
@@ -59,6 +61,7 @@ class _Stagewise:
         outputs
         coefficient
         n_classes : default=2
+            how many classes there are
         """
         return coefficient*np.asarray(outputs, np.float64)
 
@@ -385,7 +388,9 @@ class SAMME:
         y
             label of every row
         weights
+            weight of every row
         n_classes : default=2
+            how many classes there are
         """
         y = class_numbers(y)
         return State(y, weights, np.zeros((n_classes, len(y))), n_classes)
@@ -475,7 +480,9 @@ class Multinomial:
         y
             label of every row
         weights
+            weight of every row
         n_classes
+            how many classes there are
         """
         y = class_numbers(y)
         state = State(y, weights, np.zeros((n_classes, len(y))), n_classes)
@@ -544,6 +551,7 @@ class Multinomial:
         outputs
         coefficient
         n_classes
+            how many classes there are
         """
         step = np.asarray(coefficient)[:, None]*outputs
         return (1 - 1/n_classes)*(step - step.mean(axis=0))

@@ -148,6 +148,7 @@ class ModelDisplay:
         est : BaseEstimator
             a fitted estimator
         top : int, default=10
+            how many of the strongest terms to show
         ax : object, default=None
             axes to draw on; None: new ones
 
@@ -209,7 +210,9 @@ class RuleDisplay(ModelDisplay):
     Attributes
     ----------
     ax_
+        the axes that were drawn on
     figure_
+        the figure they belong to
 
     Examples
     --------
@@ -236,7 +239,9 @@ class ProductDisplay(ModelDisplay):
     Attributes
     ----------
     ax_
+        the axes that were drawn on
     figure_
+        the figure they belong to
 
     Examples
     --------
@@ -276,7 +281,9 @@ class ProjectionDisplay(ModelDisplay):
     Attributes
     ----------
     ax_
+        the axes that were drawn on
     figure_
+        the figure they belong to
 
     Examples
     --------
@@ -305,7 +312,9 @@ class BilinearDisplay(ModelDisplay):
     Attributes
     ----------
     ax_
+        the axes that were drawn on
     figure_
+        the figure they belong to
 
     Examples
     --------
@@ -332,7 +341,9 @@ class PatternDisplay(ModelDisplay):
     Attributes
     ----------
     ax_
+        the axes that were drawn on
     figure_
+        the figure they belong to
 
     Examples
     --------
@@ -383,7 +394,9 @@ class StumpDisplay(ModelDisplay):
     Attributes
     ----------
     ax_
+        the axes that were drawn on
     figure_
+        the figure they belong to
 
     Examples
     --------
@@ -440,7 +453,9 @@ class AxisDisplay(ModelDisplay):
     Attributes
     ----------
     ax_
+        the axes that were drawn on
     figure_
+        the figure they belong to
 
     Examples
     --------

@@ -417,7 +417,9 @@ class StumpOracle:
         Parameters
         ----------
         targets : ndarray
+            what the hypothesis should answer, one number per row
         weights : ndarray
+            weight of every row
 
         Returns
         -------
@@ -434,6 +436,7 @@ class StumpOracle:
         Parameters
         ----------
         stump : ndarray
+            a hypothesis that the oracle has answered with
         X : ndarray
             rows, one per example: an array, or a table with named columns
 
@@ -450,6 +453,7 @@ class StumpOracle:
         Parameters
         ----------
         stump : ndarray
+            a hypothesis that the oracle has answered with
 
         Returns
         -------
@@ -465,6 +469,7 @@ class StumpOracle:
         y : ndarray
             label of every row
         w : ndarray
+            weight of every row
 
         Returns
         -------
@@ -480,7 +485,9 @@ class StumpOracle:
         y : ndarray
             label of every row
         w : ndarray
+            weight of every row
         n_classes : int
+            how many classes there are
 
         Returns
         -------
@@ -494,6 +501,7 @@ class StumpOracle:
         Parameters
         ----------
         stump : ndarray
+            a hypothesis that the oracle has answered with
 
         Returns
         -------

@@ -361,6 +361,7 @@ class LPBoostClassifier(_ScoresOfModels, BoostingClassifierMixin, ClassifierMixi
     Attributes
     ----------
     history_
+        one row per round, as an Arrow table
     classes_
         the classes, sorted; columns of probabilities are in this order
     models_
@@ -516,6 +517,7 @@ class OneClassLPBoost(OutlierMixin, _Describer):
     models_
     offset_
     history_
+        one row per round, as an Arrow table
     language_
     items_
     node_names_
@@ -694,6 +696,7 @@ class OneAndHalfClassLPBoost(BoostingClassifierMixin, ClassifierMixin, _Describe
         the classes, sorted; columns of probabilities are in this order
     models_
     history_
+        one row per round, as an Arrow table
     language_
     items_
     node_names_
