@@ -6,9 +6,10 @@
 __all__ = ['popcount', 'lowest_bit', 'prefetch', 'gather_plan', 'gather_bits', 'Instruction', 'read_transactions', 'item_bits',
            'row_bits', 'unpack_bits', 'cover', 'covers', 'transpose64']
 
-# %% ../../nbs/mining/01_bitsets.ipynb #e576393d
+# %% ../../nbs/mining/01_bitsets.ipynb #78983610
 import numpy as np
 from ..core.kernels import Kernel, LOCK, kernel
+from .baskets import read_baskets
 
 # %% ../../nbs/mining/01_bitsets.ipynb #3c0f7cd0
 class Instruction(Kernel):
@@ -140,66 +141,6 @@ def _gather(word, mask, plan):
 gather_plan = Instruction(_make_plan, _gather_plan)   # (mask, six words): what `gather_bits` needs for a mask
 gather_bits = Instruction(_gather, _gather_bits)      # (word, mask, plan): bits of the word under the mask, moved to the low end
 
-# %% ../../nbs/mining/01_bitsets.ipynb #f4cd81f4
-def _dense_rows(a):
-    if a.dtype != bool:
-        if a.dtype.kind not in "iuf":
-            raise ValueError(f"a matrix of transactions must hold booleans or 0/1, got dtype {a.dtype}")
-        if not ((a == 0) | (a == 1)).all():
-            raise ValueError("a matrix of transactions must hold only 0 and 1; binarise it first, "
-                             "for instance with `TransactionEncoder`")
-        a = a.astype(bool)
-    return a
-
-def _list_rows(pointers, items, n_items):
-    items = np.ascontiguousarray(items)
-    if items.size and items.dtype.kind not in "iu":
-        raise ValueError(f"items must be integers, got dtype {items.dtype}")
-    if items.size and items.min() < 0:
-        raise ValueError("items must be numbered from 0; a negative item was found")
-    d = int(items.max()) + 1 if items.size else 0
-    if n_items is None: n_items = d
-    if d > n_items: raise ValueError(f"item {d-1} does not fit a vocabulary of {n_items} items")
-    if n_items*(-(-(len(pointers) - 1)//64))*8 > 2**33:
-        raise ValueError(f"{n_items} items by {len(pointers)-1} rows need more than 8 GB of bits; "
-                         "renumber the items from 0 without gaps")
-    return pointers.astype(np.int64), items.astype(np.int64), int(n_items)
-
-# %% ../../nbs/mining/01_bitsets.ipynb #b01b8152
-def _arrow_rows(column, n_items):
-    import pyarrow as pa
-    if isinstance(column, pa.Table):
-        if column.num_columns != 1: raise ValueError(f"expected one list column, got a table of {column.num_columns} columns")
-        column = column.column(0)
-    if isinstance(column, pa.ChunkedArray): column = column.combine_chunks()
-    if isinstance(column, pa.ChunkedArray): column = pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
-    if not (pa.types.is_list(column.type) or pa.types.is_large_list(column.type)):
-        raise ValueError(f"expected an Arrow list column of item numbers, got {column.type}")
-    lengths = np.array(column.value_lengths().fill_null(0))
-    items = column.flatten()
-    if items.null_count: raise ValueError("a transaction holds a null item; drop the nulls first")
-    return _list_rows(np.r_[0, np.cumsum(lengths)], items.to_numpy(zero_copy_only=False), n_items)
-
-# %% ../../nbs/mining/01_bitsets.ipynb #9271b7b3
-def read_transactions(transactions, # 0/1 matrix, sparse matrix, Arrow list column, data frame of 0/1, or list of item lists
-                      n_items:int=None, # size of the vocabulary; None takes it from the data
-                     ): # a boolean matrix, or (row pointers, items, number of items)
-    "Brings every accepted form of transactions into one of two: a boolean matrix or compressed rows."
-    t = transactions
-    if type(t).__module__.startswith("pyarrow"): return _arrow_rows(t, n_items)
-    if hasattr(t, "tocsr"):
-        m = t.tocsr().copy(); m.sum_duplicates(); m.eliminate_zeros()
-        if not np.isfinite(m.data.astype(float)).all(): raise ValueError("the sparse matrix holds NaN or inf")
-        if (m.data < 0).any(): raise ValueError("the sparse matrix holds negative entries, which are neither presence nor a count")
-        return _list_rows(m.indptr, m.indices, m.shape[1] if n_items is None else n_items)
-    if isinstance(t, (list, tuple)) and not all(np.isscalar(r) for r in t):
-        rows = [np.unique(np.asarray(list(r))) if len(r) else np.empty(0, np.int64) for r in t]
-        return _list_rows(np.r_[0, np.cumsum([len(r) for r in rows])], np.concatenate(rows) if rows else np.empty(0, np.int64), n_items)
-    a = np.asarray(t)
-    if a.ndim != 2: raise ValueError(f"transactions must be two-dimensional, got shape {a.shape}")
-    if n_items is not None and a.shape[1] != n_items: raise ValueError(f"expected {n_items} items (columns), got {a.shape[1]}")
-    return _dense_rows(a)
-
 # %% ../../nbs/mining/01_bitsets.ipynb #e9162a71
 @kernel(work=lambda pointers, items, by_item, bits: 2*len(items) + len(pointers))
 def _set_bits(pointers, items, by_item, bits):
@@ -230,23 +171,38 @@ def _pack(table): # boolean (n, d) -> uint64 (d, words of n bits)
     padded[:, :n] = table.T
     return np.packbits(padded, axis=1, bitorder="little").view("<u8").astype(np.uint64, copy=False)
 
-# %% ../../nbs/mining/01_bitsets.ipynb #1ddbe044
+# %% ../../nbs/mining/01_bitsets.ipynb #1b885fd4
+def read_transactions(transactions, n_items=None):
+    "A boolean matrix, or `Baskets`; refuses what does not fit a vocabulary of `n_items`."
+    if isinstance(transactions, np.ndarray) and transactions.ndim == 2 and transactions.dtype == bool:
+        if n_items is not None and transactions.shape[1] != n_items:
+            raise ValueError(f"expected {n_items} items (columns), got {transactions.shape[1]}")
+        return transactions
+    rows = read_baskets(transactions)
+    d = rows.n_items if n_items is None else n_items
+    if rows.n_items > d and rows.items.size and rows.items.max() >= d:
+        raise ValueError(f"item {rows.items.max()} does not fit a vocabulary of {d} items")
+    return rows._replace(n_items=d)
+
 def _bits(transactions, n_items, by_item):
-    r = read_transactions(transactions, n_items)
-    if isinstance(r, np.ndarray): return _pack(r if by_item else r.T), *r.shape
-    pointers, items, d = r
+    rows = read_transactions(transactions, n_items)
+    if isinstance(rows, np.ndarray): return _pack(rows if by_item else rows.T), *rows.shape
+    pointers, items, d, _ = rows
     n = len(pointers) - 1
+    if d*-(-n//64)*8 > 2**33:
+        raise ValueError(f"{d} items by {n} rows need more than 8 GB of bits; "
+                         "renumber the items from 0 without gaps")
     bits = np.zeros((d, -(-n//64)) if by_item else (n, -(-d//64)), np.uint64)
     _set_bits(pointers, items, by_item, bits)
     return bits, n, d
 
-def item_bits(transactions,     # anything `read_transactions` takes
+def item_bits(transactions,     # anything `read_baskets` takes
               n_items:int=None, # size of the vocabulary
              )->tuple:          # uint64 covers (items, words), number of rows, number of items
     "Covers by item: bit t of row i says that transaction t holds item i."
     return _bits(transactions, n_items, True)
 
-def row_bits(transactions,     # anything `read_transactions` takes
+def row_bits(transactions,     # anything `read_baskets` takes
              n_items:int=None, # size of the vocabulary
             )->tuple:          # uint64 rows (transactions, words), number of rows, number of items
     "Items by transaction: bit i of row t says that transaction t holds item i."
