@@ -163,7 +163,7 @@ class ModelDisplay:
 # %% ../../nbs/core/10_plots.ipynb #e2dd5bab
 class RuleDisplay(ModelDisplay):
     "Rules of a `CompositionalBoostClassifier` as bars."
-    draws, needs = "boostlit.compositional.boosting:plot_rules", "rule_items_"
+    draws, needs = "boostlit.compositional.estimator:plot_rules", "rule_items_"
 
 class ProductDisplay(ModelDisplay):
     "Products of two stumps of a `QuadraticBoostClassifier` as sign maps."
