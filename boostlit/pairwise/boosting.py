@@ -80,7 +80,7 @@ def candidate_projections(projection:str, # one of `PROJECTIONS`
     if projection == "concatenation": return np.repeat(np.arange(d), 2), np.tile(np.eye(2), (d, 1))
     return np.arange(d), np.tile([1., -1.], (d, 1))
 
-# %% ../../nbs/pairwise/03_boosting.ipynb #b03f7abe
+# %% ../../nbs/pairwise/03_boosting.ipynb #c328c059
 class PairStumpOracle:
     "Best pairwise stump for given weights, over all components at once."
 
@@ -97,7 +97,7 @@ class PairStumpOracle:
         self.lines = lines_of(U, V, *given)
         self.projection, self.learning_rate, self.signs = projection, learning_rate, None
         self.learn = directions is None and projection in ("swlda", "lda")
-        bins = int(np.clip(len(U[0]) // 4, 32, 8192)) if n_bins is None else max(int(n_bins), 2)
+        bins = int(np.clip(len(U[0]) // 4, 32, 8192)) if n_bins is None else int(np.clip(n_bins, 2, 2**20))
         self.space = space_for(len(U[0]), bins)
 
     def best(self, z, w):

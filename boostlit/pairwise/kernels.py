@@ -42,9 +42,9 @@ class Space(NamedTuple):
     rows: np.ndarray        # (n,) int64: pairs in opened bins
     looked: np.ndarray      # (1,) int64: how many pairs were ever sorted
 
-# %% ../../nbs/pairwise/10_kernels.ipynb #4b98439a
+# %% ../../nbs/pairwise/10_kernels.ipynb #be7857dc
 MOST_VALUE = 1e300     # larger values are refused
-LEAST_RANGE = 1e-290   # a line along which all pairs lie closer together is not cut
+LEAST_RANGE = 1e-302   # a line along which all pairs lie closer together is not cut
 
 def lines_of(
     U: "ArrayLike",  # (d, n) first samples
