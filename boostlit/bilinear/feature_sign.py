@@ -71,10 +71,12 @@ def duality_gap(Z, y, w,              # design, labels, positive weights
     r, h = np.empty(len(y)), np.empty(len(y))
     _loss_slopes(m, y, w, kind, r, h)
     u = -r*min(1., c/max(np.abs(r@Z).max(), 1e-300))
-    v = np.abs(u); p = v/w
+    v = np.abs(u)
+    p = v/w
     with np.errstate(divide="ignore", invalid="ignore"):
         xlogx = lambda q: np.where(q > 0, q*np.log(q), 0.)
-        dual = ((v - w*xlogx(p)).sum() if kind == 0 else -(w*(xlogx(p) + xlogx(1-p))).sum() if kind == 1 else (u*y - u*u/(2*w)).sum())
+        dual = ((v - w*xlogx(p)).sum() if kind == 0 else -(w*(xlogx(p) + xlogx(1-p))).sum()
+                if kind == 1 else (u*y - u*u/(2*w)).sum())
     return float(_loss_value(m, y, w, kind) + c*np.abs(a).sum() - dual)
 
 # %% ../../nbs/bilinear/02_feature_sign.ipynb #bab8087f
@@ -84,31 +86,41 @@ def feature_sign_reference(Z, y,                       # (n, d) design, labels
                            loss:str="exponential",     # the loss
                            tol:float=1e-9,             # largest accepted violation, in units of c
                            max_steps:int=5000,         # feature-sign steps
-                           on_step=None,               # called with (active set, signs) at every entry of step 3
+                           on_step=None, # called with (active set, signs) at every entry of step 3
                           )->tuple:                    # (weights, objective after each step, active set and signs after each step)
     "Algorithm 2 of the paper, one activation at a time, as it is written."
-    n, d = Z.shape; kind = LOSSES[loss]; w = np.full(n, 1/n) if w is None else w
+    n, d = Z.shape
+    kind = LOSSES[loss]
+    w = np.full(n, 1/n) if w is None else w
     def gradient(a):
-        r, h = np.empty(n), np.empty(n); _loss_slopes(Z@a, y, w, kind, r, h)
+        r, h = np.empty(n), np.empty(n)
+        _loss_slopes(Z@a, y, w, kind, r, h)
         return r@Z, h
     g = lambda a: _loss_value(Z@a, y, w, kind) + c*np.abs(a).sum()
     a, theta = np.zeros(d), np.zeros(d)                                        # step 1
     trace, visited, stuck = [g(a)], [], False
     for _ in range(max_steps):
         G, h = gradient(a)
-        viol = kkt_violation(G, a, c); nonzero = a != 0
+        viol = kkt_violation(G, a, c)
+        nonzero = a != 0
         if stuck or viol[nonzero].max(initial=0) <= tol*c:                     # step 4, condition A
             if viol[~nonzero].max(initial=0) <= tol*c: break                   # condition B: done
-            j = np.argmax(np.where(nonzero, 0, np.abs(G)))                     # step 2: activate the worst offender
+            # step 2: activate the worst offender
+            j = np.argmax(np.where(nonzero, 0, np.abs(G)))
             theta[j] = -np.sign(G[j])
-        A = np.flatnonzero(theta)                                              # step 3: feature-sign step
+        # step 3: feature-sign step
+        A = np.flatnonzero(theta)
         if on_step: on_step(A, theta[A])
         new = newton_step(Z[:, A], y, w, kind, a[A], c*theta[A])
-        old, a[A] = a.copy(), best_on_segment(lambda x: _loss_value(Z[:, A]@x, y, w, kind) + c*np.abs(x).sum(), a[A], new)
-        stuck = not g(a) < trace[-1]                                           # rounding: condition A holds as well as it can
+        old, a[A] = a.copy(), best_on_segment(lambda x: _loss_value(Z[:, A]@x, y, w, kind)
+                                              + c*np.abs(x).sum(), a[A], new)
+        # rounding: condition A holds as well as it can
+        stuck = not g(a) < trace[-1]
         if stuck: a = old
         theta = np.sign(a)
-        if not stuck: trace.append(g(a)); visited.append(tuple(theta.astype(int)))
+        if not stuck:
+            trace.append(g(a))
+            visited.append(tuple(theta.astype(int)))
     return a, np.array(trace), visited
 
 # %% ../../nbs/bilinear/02_feature_sign.ipynb #3789b9aa
@@ -117,18 +129,22 @@ def newton_step(Z, y, w, kind, a, slope):
     r, h = np.empty(len(y)), np.empty(len(y))
     _loss_slopes(Z@a, y, w, kind, r, h)
     g = r@Z + slope
-    H = (Z.T*h)@Z; H[np.diag_indices(len(a))] += 1e-12*np.trace(H) + 1e-300
-    d = -np.linalg.solve(H, g); t = 1.
+    H = (Z.T*h)@Z
+    H[np.diag_indices(len(a))] += 1e-12*np.trace(H) + 1e-300
+    d = -np.linalg.solve(H, g)
+    t = 1.
     f = lambda x: _loss_value(Z@x, y, w, kind) + slope@x
     while not f(a+t*d) <= f(a) + 1e-4*t*(g@d) and t > 1e-14: t /= 2
     return a + t*d
 
+# %% ../../nbs/bilinear/02_feature_sign.ipynb #c35d78e5
 def best_on_segment(g, old, new):
     "The best of `new` and all points between `old` and `new` where a coordinate changes sign."
     with np.errstate(divide="ignore", invalid="ignore"): t = -old/(new-old)
     points = [new]
     for j in np.flatnonzero((t > 0) & (t < 1)):
-        x = old + t[j]*(new-old); x[j] = 0.
+        x = old + t[j]*(new-old)
+        x[j] = 0.
         points.append(x)
     return min(points, key=g)
 
@@ -149,7 +165,8 @@ def _sweeps(H, q, x, c, n_sweeps):
             if u < 0: v = -v
             d = v - x[j]
             if d != 0.:
-                moved = True; x[j] = v
+                moved = True
+                x[j] = v
                 for i in range(k): q[i] += d*H[j, i]
         if not moved: break
 
@@ -157,18 +174,26 @@ def _sweeps(H, q, x, c, n_sweeps):
 @njit(cache=True, nogil=True)
 def _segment_min(x, d, c, lin, quad):
     "(t, j): the minimum of lin t + quad t^2/2 + c'|x + t d| on [0, 1], and the weight that is zero there (or -1)."
-    k = len(x); ts, js, n = np.empty(k), np.empty(k, np.int64), 0
+    k = len(x)
+    ts, js, n = np.empty(k), np.empty(k, np.int64), 0
     slope = lin
     for j in range(k):
-        if x[j] == 0.: slope += c[j]*abs(d[j]); continue
+        if x[j] == 0.:
+            slope += c[j]*abs(d[j])
+            continue
         slope += c[j]*d[j]*(1. if x[j] > 0 else -1.)
-        if d[j] != 0. and 0. < -x[j]/d[j] < 1.: ts[n] = -x[j]/d[j]; js[n] = j; n += 1
-    order = np.argsort(ts[:n]); last = 0.
+        if d[j] != 0. and 0. < -x[j]/d[j] < 1.:
+            ts[n] = -x[j]/d[j]
+            js[n] = j
+            n += 1
+    order = np.argsort(ts[:n])
+    last = 0.
     for i in range(n+1):
         t = ts[order[i]] if i < n else 1.
         if slope + quad*t >= 0.: return (max(-slope/quad, last) if quad > 0 else last), -1
         if i < n:
-            j = js[order[i]]; slope += 2*c[j]*abs(d[j])
+            j = js[order[i]]
+            slope += 2*c[j]*abs(d[j])
             if slope + quad*t >= 0.: return t, j
         last = t
     return 1., -1
@@ -182,15 +207,20 @@ def quadratic_l1(H, b,                 # model 1/2 x'Hx - b'x, H symmetric posit
                 )->np.ndarray:         # the minimiser
     "Feature-sign search for a quadratic: sweeps guess the signs, a linear solve answers, an exact segment search repairs."
     from scipy.linalg import LinAlgError, cho_factor, cho_solve
-    x = x.copy(); q = H@x - b; n_sweeps = 2
+    x = x.copy()
+    q = H@x - b
+    n_sweeps = 2
     for _ in range(max_rounds):
         _sweeps(H, q, x, c, n_sweeps)
         S = np.flatnonzero(x)
         if len(S) == 0 or kkt_violation(q, x, c).max() <= tol: break
         try: factor = cho_factor(H[np.ix_(S, S)], lower=True, overwrite_a=True, check_finite=False)
-        except LinAlgError: n_sweeps = 20; continue
+        except LinAlgError:
+            n_sweeps = 20
+            continue
         z = cho_solve(factor, b[S] - c[S]*np.sign(x[S]), check_finite=False)
-        d = z - x[S]; Hd = H[:, S]@d
+        d = z - x[S]
+        Hd = H[:, S]@d
         t, j = _segment_min(x[S], d, c[S], q[S]@d, d@Hd[S])
         xs = x[S] + t*d
         if j >= 0: xs[j] = 0.
@@ -230,7 +260,9 @@ def _weighted_gram(Z, h, rough=False):
         R = np.multiply(np.sqrt(h)[:, None], Z, dtype=number, casting="same_kind")
         H = product(1., R.T, lower=1).astype(np.float64)
     if rough and not np.isfinite(H).all(): return _weighted_gram(Z, h)
-    H = H + H.T; H[np.diag_indices(len(H))] *= .5*(1 + whisker)                       # the other half came back as zeros
+    H = H + H.T
+    # the other half came back as zeros
+    H[np.diag_indices(len(H))] *= .5*(1 + whisker)
     return H
 
 # %% ../../nbs/bilinear/02_feature_sign.ipynb #88e1ffa2
@@ -240,7 +272,7 @@ def feature_sign(Z, y,                       # (n, d) design, labels ±1 (or tar
                  loss:str="exponential",     # "exponential", "logistic" or "squared"
                  start=None,                 # warm start
                  offset=None,                # (n,) fixed part of the scores
-                 ridge:float=0.,             # adds ridge/2 |a|^2 over the penalised weights (elastic net)
+                 ridge:float=0., # adds ridge/2 |a|^2 over the penalised weights (elastic net)
                  tol:float=1e-9,             # largest accepted violation, in units of the largest penalty (of c_max if all are free)
                  max_iter:int=500,           # Newton steps
                 )->Solution:
@@ -249,21 +281,33 @@ def feature_sign(Z, y,                       # (n, d) design, labels ±1 (or tar
     if not 0 <= ridge < np.inf: raise ValueError(f"ridge must not be negative, got {ridge}")
     scale = c.max(initial=0.) or c_max(Z, y, w, loss) or 1.
     r, h, t, polish, rough = np.empty(len(y)), np.empty(len(y)), 1., 0, kind < 2 and Z.size > 2**18
-    e = np.where(c > 0, ridge, 0.); f = _loss_value(m, y, w, kind) + c@np.abs(a) + .5*e@(a*a); trace = [f]
+    e = np.where(c > 0, ridge, 0.)
+    f = _loss_value(m, y, w, kind) + c@np.abs(a) + .5*e@(a*a)
+    trace = [f]
     for it in range(max_iter+1):
         _loss_slopes(m, y, w, kind, r, h)
-        G = r@Z + e*a; viol = kkt_violation(G, a, c); worst = viol.max(initial=0.)
+        G = r@Z + e*a
+        viol = kkt_violation(G, a, c)
+        worst = viol.max(initial=0.)
         if worst <= tol*scale or t == 0. or polish > 5 or it == max_iter: break
-        W = working_set(viol, a, c); ZW, cW, aW, gW = Z[:, W], c[W], a[W], G[W]
-        rough = rough and worst > .01*scale; H = _weighted_gram(ZW, h, rough); H[np.diag_indices(len(W))] += e[W]
-        x = quadratic_l1(H, H@aW - gW, cW, aW, max(.1*worst*min(1., worst/scale) if kind < 2 else 0., .1*tol*scale))
+        W = working_set(viol, a, c)
+        ZW, cW, aW, gW = Z[:, W], c[W], a[W], G[W]
+        rough = rough and worst > .01*scale
+        H = _weighted_gram(ZW, h, rough)
+        H[np.diag_indices(len(W))] += e[W]
+        x = quadratic_l1(H, H@aW - gW, cW, aW,
+                         max(.1*worst*min(1., worst/scale) if kind < 2 else 0., .1*tol*scale))
         t, d, q, f_new = _backtrack(ZW, y, w, kind, m, f, aW, x, cW, e[W], gW)
         if t > 0.: a[W], m = (x if t == 1. else aW + t*d), m + t*q
-        if f_new < f: trace.append(f_new); f = f_new
-        elif rough: rough, t = False, 1.                                                     # single precision has no more to say
+        if f_new < f:
+            trace.append(f_new)
+            f = f_new
+        # single precision has no more to say
+        elif rough: rough, t = False, 1.
         else: polish += 1
     if worst > max(1e3*tol, 1e-4)*scale:
-        warnings.warn(f"feature-sign search stopped at violation {worst:.1e} after {it} steps", RuntimeWarning, stacklevel=2)
+        warnings.warn(f"feature-sign search stopped at violation {worst:.1e} after {it} steps",
+                      RuntimeWarning, stacklevel=2)
     return Solution(a, f, worst, it, np.array(trace))
 
 # %% ../../nbs/bilinear/02_feature_sign.ipynb #41d56ad9
@@ -271,43 +315,61 @@ def _prepare(Z, y, c, w, loss, start, offset):
     "Arguments of a solver as arrays, checked."
     if loss not in LOSSES: raise ValueError(f"loss must be one of {sorted(LOSSES)}, got {loss!r}")
     Z, y = np.asarray(Z, np.float64), np.asarray(y, np.float64)
-    if Z.ndim != 2 or len(Z) == 0 or y.shape != (len(Z),): raise ValueError(f"Z must be (n, d) and y (n,), n at least 1, got {Z.shape} and {y.shape}")
-    if not (np.isfinite(Z.sum()) or np.isfinite(Z).all()) or not np.isfinite(y).all(): raise ValueError("Z and y must not contain NaN or infinity")
-    if loss != "squared" and not np.isin(y, (-1., 1.)).all(): raise ValueError("labels must be -1 and +1 for this loss")
+    if Z.ndim != 2 or len(Z) == 0 or y.shape != (len(Z),):
+        raise ValueError(f"Z must be (n, d) and y (n,), n at least 1, got {Z.shape} and {y.shape}")
+    if not (np.isfinite(Z.sum())
+            or np.isfinite(Z).all()) or not np.isfinite(y).all():
+        raise ValueError("Z and y must not contain NaN or infinity")
+    if loss != "squared" and not np.isin(y, (-1., 1.)).all():
+        raise ValueError("labels must be -1 and +1 for this loss")
     c = np.full(Z.shape[1], float(c)) if np.ndim(c) == 0 else np.asarray(c, np.float64)
     if c.shape != (Z.shape[1],) or not (np.isfinite(c) & (c >= 0)).all():
         raise ValueError("c must be one non-negative number, or one for each column")
     w = np.full(len(y), 1/len(y)) if w is None else np.ascontiguousarray(w, np.float64)
-    if w.shape != y.shape or not (np.isfinite(w) & (w >= 0)).all(): raise ValueError("w must be one non-negative number for each example")
+    if w.shape != y.shape or not (np.isfinite(w) & (w >= 0)).all():
+        raise ValueError("w must be one non-negative number for each example")
     a = np.zeros(Z.shape[1]) if start is None else np.array(start, np.float64)
     m = np.zeros(len(y)) if offset is None else np.array(offset, np.float64)
     for name, v, n in (("start", a, Z.shape[1]), ("offset", m, len(y))):
-        if v.shape != (n,) or not np.isfinite(v).all(): raise ValueError(f"{name} must be {n} finite numbers")
+        if v.shape != (n,) or not np.isfinite(v).all():
+            raise ValueError(f"{name} must be {n} finite numbers")
     S = np.flatnonzero(a)
     return Z, y, w, c, a, (Z[:, S]@a[S] + m if len(S) else m), LOSSES[loss]
 
+# %% ../../nbs/bilinear/02_feature_sign.ipynb #34a9580d
 def _backtrack(Z, y, w, kind, m, f, a, x, c, e, g):
     "Armijo search from a towards x: (step, direction, change of the scores, objective). Below rounding a full step is taken on trust."
-    d = x - a; q = Z@d; lin = g@d + c@(np.abs(x) - np.abs(a))
-    t = t0 = 1. if kind == 2 else min(1., 30/max(np.abs(q[w > 0]).max(initial=0.), 1e-300))     # where curvature is gone, a Newton step is far too long
+    d = x - a
+    q = Z@d
+    lin = g@d + c@(np.abs(x) - np.abs(a))
+    # where curvature is gone, a Newton step is far too long
+    t = t0 = 1. if kind == 2 else min(1., 30/max(np.abs(q[w > 0]).max(initial=0.), 1e-300))
     while t > 1e-10*t0:
-        b = a + t*d; f_new = _loss_value(m + t*q, y, w, kind) + c@np.abs(b) + .5*e@(b*b)
-        if f_new <= f + 1e-4*t*lin or (-lin < 1e-13*abs(f) and f_new <= f*(1 + 1e-14)): return t, d, q, f_new
+        b = a + t*d
+        f_new = _loss_value(m + t*q, y, w, kind) + c@np.abs(b) + .5*e@(b*b)
+        if f_new <= f + 1e-4*t*lin or (-lin < 1e-13*abs(f)
+                                       and f_new <= f*(1 + 1e-14)): return t, d, q, f_new
         t /= 2
     return 0., d, q, f
 
 # %% ../../nbs/bilinear/02_feature_sign.ipynb #73abada2
 class _Reached(Exception): pass
 
+# %% ../../nbs/bilinear/02_feature_sign.ipynb #2db3456e
 def lbfgs_split(Z, y, c, w, loss,       # the problem
                 target:float=-np.inf,   # stop as soon as the objective is here
                 restarts:int=20,        # fresh starts of the quasi-Newton memory
                )->tuple:                # (weights, objective)
     "Independent solver: SciPy's bound-constrained quasi-Newton method on a = u - v, restarted until it stands still."
     from scipy.optimize import minimize
-    n, d = Z.shape; kind = LOSSES[loss]; r, h = np.empty(n), np.empty(n); best = [np.inf, np.zeros(2*d)]
+    n, d = Z.shape
+    kind = LOSSES[loss]
+    r, h = np.empty(n), np.empty(n)
+    best = [np.inf, np.zeros(2*d)]
     def fg(x):
-        m = Z@(x[:d]-x[d:]); _loss_slopes(m, y, w, kind, r, h); G = r@Z
+        m = Z@(x[:d]-x[d:])
+        _loss_slopes(m, y, w, kind, r, h)
+        G = r@Z
         f = _loss_value(m, y, w, kind) + c*x.sum()
         if f < best[0]: best[:] = f, x.copy()
         if f <= target: raise _Reached
@@ -329,20 +391,26 @@ def penalty_path(Z, y, w=None,               # design, labels, weights
                  tol:float=1e-7,             # of every solution
                 )->tuple:                    # (penalties falling from c_max, weights (n_penalties, d), columns looked at)
     "Solutions along a falling penalty, warm-started, with columns screened by the strong rule."
-    Z, y = np.asarray(Z, float), np.asarray(y, float); w = np.full(len(y), 1/len(y)) if w is None else w
+    Z, y = np.asarray(Z, float), np.asarray(y, float)
+    w = np.full(len(y), 1/len(y)) if w is None else w
     cs = c_max(Z, y, w, loss)*np.geomspace(1, ratio, n_penalties)
     coefs, looked = np.zeros((n_penalties, Z.shape[1])), []
-    r, h = np.empty(len(y)), np.empty(len(y)); _loss_slopes(np.zeros(len(y)), y, w, LOSSES[loss], r, h); G = r@Z
+    r, h = np.empty(len(y)), np.empty(len(y))
+    _loss_slopes(np.zeros(len(y)), y, w, LOSSES[loss], r, h)
+    G = r@Z
     for i, c in enumerate(cs):
         a = coefs[max(i-1, 0)].copy()
         on = (np.abs(G) >= 2*c - cs[max(i-1, 0)]) | (a != 0)
         while True:
             a[on] = feature_sign(Z[:, on], y, c, w, loss, start=a[on], tol=tol).coef
-            S = np.flatnonzero(a); _loss_slopes(Z[:, S]@a[S], y, w, LOSSES[loss], r, h); G = r@Z
+            S = np.flatnonzero(a)
+            _loss_slopes(Z[:, S]@a[S], y, w, LOSSES[loss], r, h)
+            G = r@Z
             missed = ~on & (np.abs(G) > c*(1+tol))
             if not missed.any(): break
             on |= missed
-        coefs[i] = a; looked.append(int(on.sum()))
+        coefs[i] = a
+        looked.append(int(on.sum()))
     return cs, coefs, looked
 
 # %% ../../nbs/bilinear/02_feature_sign.ipynb #15a7f0d1
@@ -357,13 +425,19 @@ def ridge_fit(Z, y,                       # (n, d) design, labels
     "The same problem with the squared Euclidean norm as penalty."
     from scipy.optimize import minimize
     Z, y, w, c, a, m, kind = _prepare(Z, y, c, w, loss, start, offset)
-    r, h = np.empty(len(y)), np.empty(len(y)); off = 0. if offset is None else offset; trace = []
+    r, h = np.empty(len(y)), np.empty(len(y))
+    off = 0. if offset is None else offset
+    trace = []
     def fg(a):
-        m = Z@a + off; _loss_slopes(m, y, w, kind, r, h); trace.append(_loss_value(m, y, w, kind) + c@(a*a))
+        m = Z@a + off
+        _loss_slopes(m, y, w, kind, r, h)
+        trace.append(_loss_value(m, y, w, kind) + c@(a*a))
         return trace[-1], r@Z + 2*c*a
     first = max(np.abs(fg(np.zeros_like(a))[1]).max(initial=0.), 1e-300)
-    res = minimize(fg, a, jac=True, method="L-BFGS-B", options=dict(maxiter=max_iter, gtol=tol*first, ftol=1e-14, maxcor=20))
-    return Solution(res.x, float(res.fun), float(np.abs(res.jac).max(initial=0.)), int(res.nit), np.array(trace))
+    res = minimize(fg, a, jac=True, method="L-BFGS-B",
+                   options=dict(maxiter=max_iter, gtol=tol*first, ftol=1e-14, maxcor=20))
+    return Solution(res.x, float(res.fun), float(np.abs(res.jac).max(initial=0.)), int(res.nit),
+                    np.array(trace))
 
 # %% ../../nbs/bilinear/02_feature_sign.ipynb #e2c5fa4a
 def fista(Z, y, c, w, loss,               # the problem
@@ -373,17 +447,31 @@ def fista(Z, y, c, w, loss,               # the problem
          )->tuple:                        # (weights, objective)
     "Accelerated proximal gradient with backtracking and restarts: the peer everybody would write first."
     from time import process_time
-    n, d = Z.shape; kind = LOSSES[loss]; r, h = np.empty(n), np.empty(n); end = process_time() + seconds
-    a = v = np.zeros(d); theta, L = 1., 1e-3; f_a = _loss_value(np.zeros(n), y, w, kind)
+    n, d = Z.shape
+    kind = LOSSES[loss]
+    r, h = np.empty(n), np.empty(n)
+    end = process_time() + seconds
+    a = v = np.zeros(d)
+    theta, L = 1., 1e-3
+    f_a = _loss_value(np.zeros(n), y, w, kind)
     for _ in range(max_iter):
-        m = Z@v; _loss_slopes(m, y, w, kind, r, h); G = r@Z; f_v = _loss_value(m, y, w, kind)
+        m = Z@v
+        _loss_slopes(m, y, w, kind, r, h)
+        G = r@Z
+        f_v = _loss_value(m, y, w, kind)
         while True:
-            u = v - G/L; new = np.sign(u)*np.maximum(np.abs(u) - c/L, 0); step = new - v
+            u = v - G/L
+            new = np.sign(u)*np.maximum(np.abs(u) - c/L, 0)
+            step = new - v
             smooth = _loss_value(Z@new, y, w, kind)
-            if smooth <= f_v + G@step + L/2*(step@step) + 1e-13*abs(f_v) or L > 1e12: break      # below rounding the test says nothing
+            # below rounding the test says nothing
+            if smooth <= f_v + G@step + L/2*(step@step) + 1e-13*abs(f_v) or L > 1e12: break
             L *= 2
         f_new = smooth + c*np.abs(new).sum()
-        if f_new > f_a: theta, v = 1., a; L *= 1.1; f_a = f_a*(1+1e-16) if not np.array_equal(v, a) else f_a
+        if f_new > f_a:
+            theta, v = 1., a
+            L *= 1.1
+            f_a = f_a*(1+1e-16) if not np.array_equal(v, a) else f_a
         nxt = (1 + np.sqrt(1 + 4*theta**2))/2
         if f_new <= f_a: v, a, theta, f_a = new + (theta-1)/nxt*(new - a), new, nxt, f_new
         L *= .98
@@ -394,10 +482,10 @@ def fista(Z, y, c, w, loss,               # the problem
 def solver_benchmark(Z, y,                                        # design and labels
                      fractions=(.1, .03, .01, .003),              # penalties as fractions of c_max
                      losses=("exponential", "logistic"),          # losses to run
-                     rel:float=1e-8,                              # required relative error of the objective
+                     rel:float=1e-8, # required relative error of the objective
                      repeats:int=5,                               # medians over this many runs
                      seconds:float=60.,                           # patience with FISTA
-                    )->list:                                      # one dict a problem: seconds by solver
+                    )->list: # one dict a problem: seconds by solver
     "Processor time to reach the optimum to `rel`, for feature-sign search and what people would use instead."
     from time import process_time
     from threadpoolctl import threadpool_limits
@@ -405,18 +493,24 @@ def solver_benchmark(Z, y,                                        # design and l
     def median(fn, k=repeats):
         t = []
         for _ in range(k):
-            with threadpool_limits(1): t0 = process_time(); f = fn(); t.append(process_time()-t0)
+            with threadpool_limits(1):
+                t0 = process_time()
+                f = fn()
+                t.append(process_time()-t0)
             if t[-1] > 3: break
         return float(np.median(t)) if f <= goal else np.inf
     for loss in losses:
         for q in fractions:
-            c = q*c_max(Z, y, w, loss); best = feature_sign(Z, y, c, w, loss, tol=1e-10); goal = best.objective*(1+rel)
+            c = q*c_max(Z, y, w, loss)
+            best = feature_sign(Z, y, c, w, loss, tol=1e-10)
+            goal = best.objective*(1+rel)
             row = {"loss": loss, "fraction": q, "nonzero": int((best.coef != 0).sum())}
             row["feature-sign"] = median(lambda: feature_sign(Z, y, c, w, loss, tol=1e-5).objective)
             row["FISTA"] = median(lambda: fista(Z, y, c, w, loss, goal, seconds=seconds)[1])
             row["L-BFGS-B"] = median(lambda: lbfgs_split(Z, y, c, w, loss, goal, restarts=3)[1])
             if loss == "logistic":
-                tol = next((t for t in (1e-4, 1e-5, 1e-6) if _skglm(Z, y, c, t) <= goal), 1e-7)            # the loosest that reaches the goal
+                # the loosest that reaches the goal
+                tol = next((t for t in (1e-4, 1e-5, 1e-6) if _skglm(Z, y, c, t) <= goal), 1e-7)
                 row["skglm"] = median(lambda: _skglm(Z, y, c, tol))
             out.append(row)
     return out
@@ -428,5 +522,6 @@ def _skglm(Z, y, c, tol):
     except ImportError: return np.inf
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        a = SparseLogisticRegression(alpha=c, fit_intercept=False, tol=tol, max_iter=100).fit(Z, y).coef_.ravel()
+        a = SparseLogisticRegression(alpha=c, fit_intercept=False, tol=tol,
+                                     max_iter=100).fit(Z, y).coef_.ravel()
     return _loss_value(Z@a, y, np.full(len(y), 1/len(y)), 1) + c*np.abs(a).sum()

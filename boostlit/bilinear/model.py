@@ -86,9 +86,11 @@ class SparseBlocks:
         "`X beta` of every picture: (n, D) for one weight vector, (K, n, D) for K of them."
         B = np.ascontiguousarray(np.asarray(beta, float).reshape(self.shape[2], -1))
         out = np.empty((B.shape[1],)+self.shape[:2])
-        joint = np.count_nonzero(B) > .3*B.size           # sparse weights skip more when taken one at a time
+        # sparse weights skip more when taken one at a time
+        joint = np.count_nonzero(B) > .3*B.size
         for c in ([slice(None)] if joint else [slice(k, k+1) for k in range(B.shape[1])]):
-            _times_components(self.indptr, self.words, self.values, np.ascontiguousarray(B[:, c]), out[c], self.shape[2])
+            _times_components(self.indptr, self.words, self.values, np.ascontiguousarray(B[:, c]),
+                              out[c], self.shape[2])
         return out[0] if np.ndim(beta) == 1 else out
 
     def times_words(self, alpha):                     # (D,) or (D, K)
@@ -102,9 +104,11 @@ class SparseBlocks:
         "The blocks of some pictures."
         m, rows = self.shape[2], np.arange(self.shape[0])[rows]
         lo, hi = self.indptr[rows*m], self.indptr[(rows+1)*m]
-        at = np.concatenate([np.arange(a, b) for a, b in zip(lo, hi)]) if len(rows) else np.zeros(0, np.int64)
+        at = np.concatenate([np.arange(a, b) for a,
+                             b in zip(lo, hi)]) if len(rows) else np.zeros(0, np.int64)
         sizes = np.diff(self.indptr).reshape(-1, m)[rows].ravel()
-        return SparseBlocks(np.r_[0, np.cumsum(sizes)], self.words[at], self.values[at], (len(rows),)+self.shape[1:])
+        return SparseBlocks(np.r_[0, np.cumsum(sizes)], self.words[at], self.values[at],
+                            (len(rows),)+self.shape[1:])
 
 # %% ../../nbs/bilinear/01_model.ipynb #116c90d4
 class DenseBlocks:
@@ -122,21 +126,26 @@ class DenseBlocks:
 def check_values(v):
     "Refuse what no solver can square."
     if not np.isfinite(v).all(): raise ValueError("Input X contains NaN or infinity.")
-    if len(v) and np.abs(v).max() > 1e150: raise ValueError("Input X contains values beyond 1e150, which cannot be squared: use another unit.")
+    if len(v) and np.abs(v).max() > 1e150:
+        raise ValueError("Input X contains values beyond 1e150, which cannot be squared: use another unit.")
 
+# %% ../../nbs/bilinear/01_model.ipynb #e61932a1
 def stack_sparse(mats,                   # one (words, components) scipy sparse matrix a picture
                 )->SparseBlocks:         # all of them in one container
     "Compressed blocks of a list of sparse matrices."
     from scipy import sparse
     mats = [sparse.csc_matrix(m) for m in mats]
-    if not mats: raise ValueError("the list of matrices is empty: there is no picture to learn from")
+    if not mats:
+        raise ValueError("the list of matrices is empty: there is no picture to learn from")
     shapes = {m.shape for m in mats}
-    if len(shapes) > 1: raise ValueError(f"all matrices must have one shape (words, components), got {sorted(shapes)[:3]}")
+    if len(shapes) > 1:
+        raise ValueError(f"all matrices must have one shape (words, components), got {sorted(shapes)[:3]}")
     for m in mats: m.sum_duplicates()
     values = np.concatenate([m.data for m in mats]).astype(np.float64)
     check_values(values)
     indptr = np.r_[0, np.cumsum(np.concatenate([np.diff(m.indptr) for m in mats]))].astype(np.int64)
-    return SparseBlocks(indptr, np.concatenate([m.indices for m in mats]).astype(np.int32), values, (len(mats),)+mats[0].shape)
+    return SparseBlocks(indptr, np.concatenate([m.indices for m in mats]).astype(np.int32), values,
+                        (len(mats),)+mats[0].shape)
 
 # %% ../../nbs/bilinear/01_model.ipynb #f63ec756
 def as_blocks(X,                     # (n, words, components) array, (n, words) array, list of sparse matrices, or blocks
@@ -144,14 +153,18 @@ def as_blocks(X,                     # (n, words, components) array, (n, words) 
     "Blocks of whatever holds them."
     from scipy import sparse
     if hasattr(X, "times_components") and hasattr(X, "times_words"): return X
-    if all(hasattr(X, a) for a in ("indptr", "words", "values", "shape")): return SparseBlocks(X.indptr, X.words, X.values, X.shape)
+    if all(hasattr(X, a) for a in ("indptr", "words", "values",
+                                   "shape")): return SparseBlocks(X.indptr, X.words, X.values,
+                                                                  X.shape)
     if sparse.issparse(X): X = X.toarray()
     if isinstance(X, (list, tuple)) and len(X) and sparse.issparse(X[0]): return stack_sparse(X)
     X = np.asarray(X)
-    if X.dtype == object or X.dtype.kind in "OUSc": raise ValueError(f"blocks must be numbers, got dtype {X.dtype}")
+    if X.dtype == object or X.dtype.kind in "OUSc":
+        raise ValueError(f"blocks must be numbers, got dtype {X.dtype}")
     X = X.astype(np.float64, copy=False)
     if X.ndim == 2: X = X[:, :, None]
-    if X.ndim != 3: raise ValueError(f"Expected blocks of shape (n, words, components), got {X.ndim} dimensions. Reshape your data.")
+    if X.ndim != 3:
+        raise ValueError(f"Expected blocks of shape (n, words, components), got {X.ndim} dimensions. Reshape your data.")
     if 0 in X.shape: raise ValueError(f"blocks of shape {X.shape} hold no data")
     check_values(X)
     return DenseBlocks(X)

@@ -24,7 +24,8 @@ def surrogate_unbounded(Z, y,         # design of the active weights, labels ±1
     "Is there a direction that separates (y z'd >= 0) and runs against the signs (theta'd < 0)? A small linear program."
     from scipy.optimize import linprog
     k = Z.shape[1]
-    res = linprog(theta, A_ub=-y[:, None]*Z, b_ub=np.zeros(len(y)), bounds=[(-1, 1)]*k, method="highs")
+    res = linprog(theta, A_ub=-y[:, None]*Z, b_ub=np.zeros(len(y)), bounds=[(-1, 1)]*k,
+                  method="highs")
     return bool(res.fun < -1e-9)
 
 # %% ../../nbs/bilinear/03_theory.ipynb #1388f336
@@ -33,7 +34,9 @@ def watch(Z, y, c, w=None, loss="exponential"):
     from boostlit.bilinear.feature_sign import feature_sign_reference
     w = np.full(len(y), 1/len(y)) if w is None else w
     a, trace, visited = feature_sign_reference(Z, y, c, w, loss, tol=1e-10)
-    r, h = np.empty(len(y)), np.empty(len(y)); _loss_slopes(Z@a, y, w, LOSSES[loss], r, h)
+    r, h = np.empty(len(y)), np.empty(len(y))
+    _loss_slopes(Z@a, y, w, LOSSES[loss], r, h)
     viol = kkt_violation(r@Z, a, c)
-    exits = [v for v, nxt in zip(visited, visited[1:]) if np.count_nonzero(nxt) > np.count_nonzero(v)] + visited[-1:]
+    exits = [v for v, nxt in zip(visited, visited[1:])
+             if np.count_nonzero(nxt) > np.count_nonzero(v)] + visited[-1:]
     return np.diff(trace).max(initial=-1.), len(exits)-len(set(exits)), viol[a != 0].max(initial=0.), viol[a == 0].max(initial=0.)

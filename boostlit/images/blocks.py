@@ -21,8 +21,10 @@ def _right(indptr, words, values, beta, M, lo, hi, out):
         for j in range(M):
             b = beta[j]
             if b != 0.:
-                for k in range(indptr[n*M + j], indptr[n*M + j + 1]): out[n, words[k]] += b*values[k]
+                for k in range(indptr[n*M + j],
+                               indptr[n*M + j + 1]): out[n, words[k]] += b*values[k]
 
+# %% ../../nbs/images/04_blocks.ipynb #0c9e9b70
 @njit(cache=True, nogil=True)
 def _left(indptr, words, values, alpha, M, lo, hi, out):
     "out[n] = alpha' X^n: for each component, the weights of its words."
@@ -42,20 +44,28 @@ def _take(indptr, words, values, M, rows, new_ptr, new_words, new_values):
         for j in range(M):
             new_ptr[r*M + j] = p
             for k in range(indptr[n*M + j], indptr[n*M + j + 1]):
-                new_words[p] = words[k]; new_values[p] = values[k]; p += 1
+                new_words[p] = words[k]
+                new_values[p] = values[k]
+                p += 1
     new_ptr[len(rows)*M] = p
 
+# %% ../../nbs/images/04_blocks.ipynb #97422775
 @njit(cache=True, nogil=True)
 def _transpose(indptr, words, values, N, D, M, new_ptr, comps, new_values):
     "Component-major to word-major, image by image."
     for n in range(N):
-        base = indptr[n*M]; count = np.zeros(D + 1, np.int64)
+        base = indptr[n*M]
+        count = np.zeros(D + 1, np.int64)
         for k in range(base, indptr[(n + 1)*M]): count[words[k] + 1] += 1
-        for w in range(D): count[w + 1] += count[w]; new_ptr[n*D + w] = base + count[w]
+        for w in range(D):
+            count[w + 1] += count[w]
+            new_ptr[n*D + w] = base + count[w]
         for j in range(M):
             for k in range(indptr[n*M + j], indptr[n*M + j + 1]):
-                p = base + count[words[k]]; count[words[k]] += 1
-                comps[p] = j; new_values[p] = values[k]
+                p = base + count[words[k]]
+                count[words[k]] += 1
+                comps[p] = j
+                new_values[p] = values[k]
     new_ptr[N*D] = indptr[N*M]
 
 # %% ../../nbs/images/04_blocks.ipynb #7fffc322
@@ -93,7 +103,9 @@ class BilinearBlocks:
     def to_csr(self): return csr_blocks(self)
     @property
     def T(self):
-        if self._T is None: self._T = transpose_blocks(self); self._T._T = self
+        if self._T is None:
+            self._T = transpose_blocks(self)
+            self._T._T = self
         return self._T
 
 # %% ../../nbs/images/04_blocks.ipynb #0dbbad25
@@ -104,9 +116,12 @@ def over_images(work,        # function of (lo, hi), releases the lock
     "Run `work` over 0..n in `n_jobs` contiguous ranges."
     if n_jobs == 1 or n < 64: return work(0, n)
     from joblib import Parallel, cpu_count, delayed
-    jobs = min(cpu_count() if n_jobs < 0 else n_jobs, n); cut = np.linspace(0, n, jobs + 1).astype(int)
-    Parallel(n_jobs=jobs, prefer="threads")(delayed(work)(int(a), int(b)) for a, b in zip(cut[:-1], cut[1:]))
+    jobs = min(cpu_count() if n_jobs < 0 else n_jobs, n)
+    cut = np.linspace(0, n, jobs + 1).astype(int)
+    Parallel(n_jobs=jobs, prefer="threads")(delayed(work)(int(a), int(b)) for a,
+                                            b in zip(cut[:-1], cut[1:]))
 
+# %% ../../nbs/images/04_blocks.ipynb #941f1cf0
 def block_product(X:BilinearBlocks, # N matrices
                   kernel,           # `_right` or `_left`
                   v:np.ndarray,     # the vector
@@ -117,25 +132,30 @@ def block_product(X:BilinearBlocks, # N matrices
     v = np.ascontiguousarray(v, np.float64)
     if v.shape != (n_in,): raise ValueError(f"The vector has shape {v.shape}, expected ({n_in},).")
     out = np.zeros((X.n_images, n_out))
-    over_images(lambda lo, hi: kernel(X.indptr, X.words, X.values, v, X.n_components, lo, hi, out), X.n_images, n_jobs)
+    over_images(lambda lo, hi: kernel(X.indptr, X.words, X.values, v, X.n_components, lo, hi, out),
+                X.n_images, n_jobs)
     return out
 
 # %% ../../nbs/images/04_blocks.ipynb #22d58d58
 def transpose_blocks(X:BilinearBlocks,   # N matrices of D x M
                     )->BilinearBlocks:   # N matrices of M x D
     "Every matrix transposed: the word-major form."
-    N, D, M = X.shape; ptr = np.empty(N*D + 1, np.int64)
+    N, D, M = X.shape
+    ptr = np.empty(N*D + 1, np.int64)
     comps, vals = np.empty(X.nnz, np.uint16 if M <= 65536 else np.int32), np.empty_like(X.values)
     _transpose(X.indptr, X.words, X.values, N, D, M, ptr, comps, vals)
     return BilinearBlocks(ptr, comps, vals, (N, M, D))
 
+# %% ../../nbs/images/04_blocks.ipynb #10ea7401
 def take_images(X:BilinearBlocks,    # many images
                 rows,                # an index array, a mask, a slice or one number
                )->BilinearBlocks:    # those images, copied
     "Some of the images, in the order asked for."
-    rows = np.atleast_1d(np.arange(X.n_images)[rows]).astype(np.int64); M = X.n_components
+    rows = np.atleast_1d(np.arange(X.n_images)[rows]).astype(np.int64)
+    M = X.n_components
     nnz = int((X.indptr[rows*M + M] - X.indptr[rows*M]).sum())
-    ptr, w, v = np.empty(len(rows)*M + 1, np.int64), np.empty(nnz, X.words.dtype), np.empty(nnz, X.values.dtype)
+    ptr, w, v = np.empty(len(rows)*M + 1,
+                         np.int64), np.empty(nnz, X.words.dtype), np.empty(nnz, X.values.dtype)
     _take(X.indptr, X.words, X.values, M, rows, ptr, w, v)
     return BilinearBlocks(ptr, w, v, (len(rows), X.n_words, M))
 
@@ -146,8 +166,10 @@ def map_values(X:BilinearBlocks,  # counts
     "Apply a function to every stored value."
     if not np.all(fn(np.zeros(1, np.float32)) == 0):
         raise ValueError("The function does not keep zero at zero: the result would not be sparse.")
-    return BilinearBlocks(X.indptr, X.words, np.asarray(fn(X.values.astype(np.float32)), np.float32), X.shape)
+    return BilinearBlocks(X.indptr, X.words, np.asarray(fn(X.values.astype(np.float32)),
+                                                        np.float32), X.shape)
 
+# %% ../../nbs/images/04_blocks.ipynb #78331a9f
 def normalise_blocks(X:BilinearBlocks,  # counts
                      by:str="image",    # sums to one over each "image" or over each "component"
                     )->BilinearBlocks:  # frequencies, float32
@@ -155,15 +177,19 @@ def normalise_blocks(X:BilinearBlocks,  # counts
     if by not in ("image", "component"):
         raise ValueError(f"by must be 'image' or 'component', got {by!r}")
     start = X.indptr if by == "component" else X.indptr[::X.n_components]
-    size = np.diff(start); v = X.values.astype(np.float32)
-    total = np.zeros(len(size)); full = size > 0
+    size = np.diff(start)
+    v = X.values.astype(np.float32)
+    total = np.zeros(len(size))
+    full = size > 0
     if full.any(): total[full] = np.add.reduceat(v, start[:-1][full], dtype=np.float64)
-    return BilinearBlocks(X.indptr, X.words, v/np.repeat(np.where(total > 0, total, 1), size).astype(np.float32), X.shape)
+    return BilinearBlocks(X.indptr, X.words, v/np.repeat(np.where(total > 0, total, 1),
+                                                         size).astype(np.float32), X.shape)
 
 # %% ../../nbs/images/04_blocks.ipynb #b427a99d
 def dense_blocks(X:BilinearBlocks)->np.ndarray: # (N, D, M) float64
     "All zeros written out; for small things."
-    N, D, M = X.shape; out = np.zeros((N*M, D))
+    N, D, M = X.shape
+    out = np.zeros((N*M, D))
     out[np.repeat(np.arange(N*M), np.diff(X.indptr)), X.words] = X.values
     return out.reshape(N, M, D).transpose(0, 2, 1)
 
@@ -184,8 +210,12 @@ def blocks_from(X,           # (N, D, M) array, or a list of D x M matrices (den
     import scipy.sparse as sp
     cols = [sp.csc_matrix(m) for m in mats]
     D, M = cols[0].shape
-    if any(c.shape != (D, M) for c in cols): raise ValueError("All images must have the same numbers of words and components.")
-    for c in cols: c.sum_duplicates(); c.eliminate_zeros()
+    if any(c.shape != (D, M)
+           for c in cols):
+        raise ValueError("All images must have the same numbers of words and components.")
+    for c in cols:
+        c.sum_duplicates()
+        c.eliminate_zeros()
     off = np.cumsum([0] + [c.nnz for c in cols])
     ptr = np.concatenate([[0]] + [c.indptr[1:].astype(np.int64) + o for c, o in zip(cols, off)])
     values = np.concatenate([c.data for c in cols])
@@ -199,13 +229,17 @@ def save_blocks(X:BilinearBlocks,        # what to store
                 **meta:str,              # notes kept in the file
                ):
     "Write blocks as an Arrow file, whole or not at all."
-    N, D, M = X.shape; off = X.indptr[::M] if M else np.zeros(N + 1, np.int64)
+    N, D, M = X.shape
+    off = X.indptr[::M] if M else np.zeros(N + 1, np.int64)
     local = (X.indptr[:-1].reshape(N, M) - off[:-1, None]).astype(np.int32)
     table = pa.table({"begin": pa.FixedSizeListArray.from_arrays(pa.array(local.ravel()), M),
-                      "words": pa.LargeListArray.from_arrays(off, X.words), "values": pa.LargeListArray.from_arrays(off, X.values)})
-    meta = {"kind": "BilinearBlocks", "n_words": str(D), "n_components": str(M), **{k: str(v) for k, v in meta.items()}}
+                      "words": pa.LargeListArray.from_arrays(off, X.words),
+                      "values": pa.LargeListArray.from_arrays(off, X.values)})
+    meta = {"kind": "BilinearBlocks", "n_words": str(D), "n_components": str(M),
+            **{k: str(v) for k, v in meta.items()}}
     save_arrow(table.replace_schema_metadata(meta), path)
 
+# %% ../../nbs/images/04_blocks.ipynb #4c5a7dec
 def load_blocks(path:str|os.PathLike, # a file written by `save_blocks`
                )->BilinearBlocks:     # its words and values are mapped, not read
     "Open stored blocks."
@@ -213,8 +247,11 @@ def load_blocks(path:str|os.PathLike, # a file written by `save_blocks`
     meta = {k.decode(): v.decode() for k, v in (table.schema.metadata or {}).items()}
     if meta.get("kind") != "BilinearBlocks": raise ValueError("The file does not hold blocks.")
     D, M = int(meta["n_words"]), int(meta["n_components"])
-    words, values, begin = (table[c].chunk(0) if table[c].num_chunks == 1 else table[c].combine_chunks()
+    words, values, begin = (table[c].chunk(0) if table[c].num_chunks == 1
+                            else table[c].combine_chunks()
                             for c in ("words", "values", "begin"))
     off = np.asarray(words.offsets)
-    ptr = np.append((np.asarray(begin.flatten()).reshape(-1, M) + off[:-1, None]).ravel(), off[-1]).astype(np.int64)
-    return BilinearBlocks(ptr, np.asarray(words.values), np.asarray(values.values), (table.num_rows, D, M))
+    ptr = np.append((np.asarray(begin.flatten()).reshape(-1, M) + off[:-1, None]).ravel(),
+                    off[-1]).astype(np.int64)
+    return BilinearBlocks(ptr, np.asarray(words.values), np.asarray(values.values),
+                          (table.num_rows, D, M))

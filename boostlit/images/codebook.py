@@ -18,7 +18,8 @@ def assign_words(X:np.ndarray,        # (n, d) descriptors
                  block:int=2048,      # descriptors at a time
                 )->np.ndarray:        # (n,) uint16, the number of the nearest centre
     "Nearest centre of every descriptor."
-    C = np.ascontiguousarray(centres, np.float32); X = np.asarray(X)
+    C = np.ascontiguousarray(centres, np.float32)
+    X = np.asarray(X)
     if X.ndim != 2 or X.shape[1] != C.shape[1]:
         raise ValueError(f"Descriptors of shape {X.shape} do not fit a codebook of shape {C.shape}.")
     if len(C) > 65536: raise ValueError(f"A codebook has at most 65536 words, got {len(C)}.")
@@ -40,8 +41,10 @@ def fit_codebook(X:np.ndarray,          # (n, d) sample of descriptors
     from sklearn.cluster import KMeans, MiniBatchKMeans
     from threadpoolctl import threadpool_limits
     X = np.asarray(X, np.float32)
-    if len(X) < n_words: raise ValueError(f"{n_words} words need at least as many descriptors, got {len(X)}.")
-    if batch: km = MiniBatchKMeans(n_words, random_state=random_state, n_init=1, batch_size=4096, max_iter=max_iter, compute_labels=False)
+    if len(X) < n_words:
+        raise ValueError(f"{n_words} words need at least as many descriptors, got {len(X)}.")
+    if batch: km = MiniBatchKMeans(n_words, random_state=random_state, n_init=1, batch_size=4096,
+                                   max_iter=max_iter, compute_labels=False)
     else: km = KMeans(n_words, random_state=random_state, n_init=1, max_iter=max_iter, tol=0)
     with threadpool_limits(1):                             # see below
         C = km.fit(X).cluster_centers_.astype(np.float64)
@@ -50,8 +53,10 @@ def fit_codebook(X:np.ndarray,          # (n, d) sample of descriptors
     return C[np.argsort(C@v, kind="stable")].astype(np.float32)
 
 # %% ../../nbs/images/03_codebook.ipynb #2261681f
-KINDS = {"sift": (True, dense_sift), "colour": (False, dense_colour), "texture": (True, dense_orientation)}
+KINDS = {"sift": (True, dense_sift), "colour": (False, dense_colour),
+         "texture": (True, dense_orientation)}
 
+# %% ../../nbs/images/03_codebook.ipynb #528c6065
 def describe(data:bytes,              # encoded picture
              kind:str="sift",         # "sift", "colour" or "texture"
              max_pixels:int|None=None,# shrink larger pictures
@@ -65,13 +70,16 @@ def describe(data:bytes,              # encoded picture
     if mirror: img = np.ascontiguousarray(img[:, ::-1])
     return fn(img, **grid), img.shape[:2]
 
+# %% ../../nbs/images/03_codebook.ipynb #e1c25f7a
 def full_how(how:dict)->dict: # the same with the defaults written out, for a key that changes when a default does
     "All that a descriptor depends on."
     import inspect
     kind = how.get("kind", "sift")
-    own = {k: p.default for k, p in inspect.signature(KINDS[kind][1]).parameters.items() if p.default is not p.empty}
+    own = {k: p.default for k, p in inspect.signature(KINDS[kind][1]).parameters.items()
+           if p.default is not p.empty}
     return {"version": 1, "kind": kind, "max_pixels": None, **own, **how}
 
+# %% ../../nbs/images/03_codebook.ipynb #81824284
 def sample_descriptors(images,                  # encoded pictures
                        n_images:int=600,        # so many of them at most
                        per_image:int=200,       # patches of each
@@ -88,7 +96,8 @@ def sample_descriptors(images,                  # encoded pictures
         D = D[np.random.default_rng(seed).permutation(len(D))[:per_image]]
         return dict(d=D.ravel(), dim=D.shape[1])
     pictures, params = [images[int(i)] for i in chosen], [full_how(how), per_image, random_state]
-    table = map_images(some, pictures, params, "sample", cache, n_jobs, progress=progress, desc="sampling patches")
+    table = map_images(some, pictures, params, "sample", cache, n_jobs, progress=progress,
+                       desc="sampling patches")
     return table["d"].combine_chunks().flatten().to_numpy(zero_copy_only=False).reshape(-1, table["dim"][0].as_py())
 
 # %% ../../nbs/images/03_codebook.ipynb #2586482c
@@ -101,16 +110,19 @@ def cached_codebook(images,               # encoded pictures
                     **how,                # as in `describe`
                    )->np.ndarray:         # (n_words, d) float32
     "Sample patches, cluster them, and keep the centres in the cache under the key of the sample."
-    X = sample_descriptors(images, n_images, per_image, random_state, n_jobs, progress, cache, **how)
+    X = sample_descriptors(images, n_images, per_image, random_state, n_jobs, progress, cache,
+                           **how)
     if cache is None: return fit_codebook(X, n_words, random_state, batch)
     import pathlib
     path = pathlib.Path(cache)/f"codebook-{content_key(X, n_words, random_state, batch)}.arrow"
     if not path.is_file():
         C = fit_codebook(X, n_words, random_state, batch)
-        save_arrow(pa.table({"centre": pa.FixedSizeListArray.from_arrays(pa.array(C.ravel()), C.shape[1])}), path)
+        save_arrow(pa.table({"centre": pa.FixedSizeListArray.from_arrays(pa.array(C.ravel()),
+                                                                         C.shape[1])}), path)
     col = load_arrow(path)["centre"].combine_chunks()
     return np.array(col.flatten()).reshape(len(col), -1)
 
+# %% ../../nbs/images/03_codebook.ipynb #29bdfa10
 def image_words(images,             # encoded pictures
                 centres:np.ndarray, # codebook
                 cache=None, n_jobs:int=1, progress:bool=False, # as in `map_images`
@@ -121,4 +133,5 @@ def image_words(images,             # encoded pictures
         D, (h, w) = describe(data, **how)
         ys, xs = dense_grid(h, w, how.get("size", 16), how.get("step", 8))
         return dict(height=h, width=w, rows=len(ys), cols=len(xs), words=assign_words(D, centres))
-    return map_images(work, images, [full_how(how), centres], "words", cache, n_jobs, progress=progress, desc="visual words")
+    return map_images(work, images, [full_how(how), centres], "words", cache, n_jobs,
+                      progress=progress, desc="visual words")

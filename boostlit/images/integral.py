@@ -13,19 +13,25 @@ from numba import njit
 # %% ../../nbs/images/06_integral.ipynb #d44ea8e9
 @njit(cache=True, nogil=True)
 def _integrals(img):
-    h, w = img.shape; S, Q = np.zeros((h+1, w+1), np.int64), np.zeros((h+1, w+1), np.int64)
+    h, w = img.shape
+    S, Q = np.zeros((h+1, w+1), np.int64), np.zeros((h+1, w+1), np.int64)
     for y in range(h):
         s = q = np.int64(0)
         for x in range(w):
-            v = np.int64(img[y, x]); s += v; q += v*v
-            S[y+1, x+1] = S[y, x+1] + s; Q[y+1, x+1] = Q[y, x+1] + q
+            v = np.int64(img[y, x])
+            s += v
+            q += v*v
+            S[y+1, x+1] = S[y, x+1] + s
+            Q[y+1, x+1] = Q[y, x+1] + q
     return S, Q
 
+# %% ../../nbs/images/06_integral.ipynb #82b1ea2b
 def integral_image(img:np.ndarray,   # (height, width), integers
                   )->tuple[np.ndarray, np.ndarray]: # integral of the image and of its square, (height+1, width+1) int64
     "Integral images of the pixels and of their squares."
     img = np.asarray(img)
-    if img.ndim != 2 or img.dtype.kind not in "iub": raise ValueError("An integral image needs a two-dimensional array of integers.")
+    if img.ndim != 2 or img.dtype.kind not in "iub":
+        raise ValueError("An integral image needs a two-dimensional array of integers.")
     return _integrals(np.ascontiguousarray(img))
 
 def box_sum(S:np.ndarray, y0, x0, y1, x1): # sums over rows y0..y1-1 and columns x0..x1-1; corners may be arrays
@@ -33,10 +39,14 @@ def box_sum(S:np.ndarray, y0, x0, y1, x1): # sums over rows y0..y1-1 and columns
     return S[y1, x1] - S[y0, x1] - S[y1, x0] + S[y0, x0]
 
 # %% ../../nbs/images/06_integral.ipynb #9022c237
-HAAR = np.dtype([("kind", "i1"), ("y", "i2"), ("x", "i2"), ("h", "i2"), ("w", "i2")])   # h, w: size of one cell
-BOARDS = ((1, 2), (2, 1), (1, 3), (3, 1), (2, 2))                                        # cells down and across, by kind
-SIGNS = np.array([[1, -1, 0, 0], [1, -1, 0, 0], [1, -1, 1, 0], [1, -1, 1, 0], [1, -1, -1, 1]], np.float64)
+# h, w: size of one cell
+HAAR = np.dtype([("kind", "i1"), ("y", "i2"), ("x", "i2"), ("h", "i2"), ("w", "i2")])
+# cells down and across, by kind
+BOARDS = ((1, 2), (2, 1), (1, 3), (3, 1), (2, 2))
+SIGNS = np.array([[1, -1, 0, 0], [1, -1, 0, 0], [1, -1, 1, 0], [1, -1, 1, 0], [1, -1, -1, 1]],
+                 np.float64)
 
+# %% ../../nbs/images/06_integral.ipynb #db151ad8
 def haar_features(height:int, width:int,  # size of the window
                   step:int=1,             # grid of positions and cell sizes
                   min_cell:int=1,         # smallest side of a cell
@@ -46,20 +56,28 @@ def haar_features(height:int, width:int,  # size of the window
     for kind, (down, across) in enumerate(BOARDS):
         for h in range(min_cell, height//down + 1, step):
             for w in range(min_cell, width//across + 1, step):
-                y, x = np.mgrid[0:height - down*h + 1:step, 0:width - across*w + 1:step].reshape(2, -1)
-                f = np.zeros(len(y), HAAR); f["kind"], f["y"], f["x"], f["h"], f["w"] = kind, y, x, h, w; out.append(f)
+                y, x = np.mgrid[0:height - down*h + 1:step,
+                                0:width - across*w + 1:step].reshape(2, -1)
+                f = np.zeros(len(y), HAAR)
+                f["kind"], f["y"], f["x"], f["h"], f["w"] = kind, y, x, h, w
+                out.append(f)
     return np.concatenate(out) if out else np.zeros(0, HAAR)
 
+# %% ../../nbs/images/06_integral.ipynb #a513a294
 def sample_haar(height:int, width:int,    # size of the window
                 n:int,                    # so many features
                 random_state:int=0,       # seed
                 step:int=2, min_cell:int=2, # as in `haar_features`
                )->np.ndarray:             # structured array `HAAR`, kinds in equal numbers
     "Random features, as many of each kind."
-    F = haar_features(height, width, step, min_cell); rng = np.random.default_rng(random_state); out = []
+    F = haar_features(height, width, step, min_cell)
+    rng = np.random.default_rng(random_state)
+    out = []
     for k in range(len(BOARDS)):
-        rows = np.flatnonzero(F["kind"] == k); size = n//len(BOARDS) + (k < n % len(BOARDS))
-        if size > len(rows): raise ValueError(f"Only {len(rows)} features of kind {k} fit into the window, {size} were asked for.")
+        rows = np.flatnonzero(F["kind"] == k)
+        size = n//len(BOARDS) + (k < n % len(BOARDS))
+        if size > len(rows):
+            raise ValueError(f"Only {len(rows)} features of kind {k} fit into the window, {size} were asked for.")
         out.append(rng.choice(rows, size, replace=False))
     return F[np.sort(np.concatenate(out))]
 
@@ -73,15 +91,22 @@ def _haar(S, Q, ys, xs, height, width, kind, fy, fx, fh, fw, down, across, signs
         var = (Q[y+height, x+width] - Q[y, x+width] - Q[y+height, x] + Q[y, x])/n - mean*mean
         sd = max(np.sqrt(max(var, 0.)), floor)
         for f in range(len(kind)):
-            t = kind[f]; s = 0.; area = 0.
+            t = kind[f]
+            s = 0.
+            area = 0.
             for i in range(down[t]):
-                a = y + fy[f] + i*fh[f]; b = a + fh[f]
+                a = y + fy[f] + i*fh[f]
+                b = a + fh[f]
                 for j in range(across[t]):
-                    c = x + fx[f] + j*fw[f]; d = c + fw[f]; g = signs[t, i*across[t] + j]
-                    s += g*(S[b, d] - S[a, d] - S[b, c] + S[a, c]); area += g
+                    c = x + fx[f] + j*fw[f]
+                    d = c + fw[f]
+                    g = signs[t, i*across[t] + j]
+                    s += g*(S[b, d] - S[a, d] - S[b, c] + S[a, c])
+                    area += g
             out[k, f] = (s - mean*area*fh[f]*fw[f])/sd
 
-def haar_values(img:np.ndarray,        # (height, width) integers, or a pair (S, Q) from `integral_image`
+# %% ../../nbs/images/06_integral.ipynb #58aa890d
+def haar_values(img:np.ndarray, # (height, width) integers, or a pair (S, Q) from `integral_image`
                 features:np.ndarray,   # structured array `HAAR`
                 height:int, width:int, # size of the windows
                 ys=(0,), xs=(0,),      # their top-left corners
@@ -90,13 +115,19 @@ def haar_values(img:np.ndarray,        # (height, width) integers, or a pair (S,
     "Features of windows of an image, each window normalised in contrast."
     S, Q = img if isinstance(img, tuple) else integral_image(img)
     ys, xs = np.asarray(ys, np.int64), np.asarray(xs, np.int64)
-    if len(ys) and (ys.min() < 0 or xs.min() < 0 or ys.max() + height >= len(S) or xs.max() + width >= S.shape[1]): raise ValueError("A window reaches beyond the image.")
+    if len(ys) and (ys.min() < 0 or xs.min() < 0 or ys.max() + height >= len(S)
+                    or xs.max() + width
+                    >= S.shape[1]): raise ValueError("A window reaches beyond the image.")
     down, across = np.array(BOARDS).T
-    if len(features) and ((features["y"] + down[features["kind"]]*features["h"]).max() > height or (features["x"] + across[features["kind"]]*features["w"]).max() > width):
+    if len(features) and ((features["y"] + down[features["kind"]]*features["h"]).max() > height
+                          or (features["x"] + across[features["kind"]]*features["w"]).max()
+                          > width):
         raise ValueError("A feature reaches beyond the window.")
     out = np.empty((len(ys), len(features)), np.float32)
-    cols = [np.ascontiguousarray(features[c]).astype(np.int64) for c in ("kind", "y", "x", "h", "w")]
-    _haar(S, Q, ys, xs, height, width, *cols, np.ascontiguousarray(down), np.ascontiguousarray(across), SIGNS, floor, out)
+    cols = [np.ascontiguousarray(features[c]).astype(np.int64)
+            for c in ("kind", "y", "x", "h", "w")]
+    _haar(S, Q, ys, xs, height, width, *cols, np.ascontiguousarray(down),
+          np.ascontiguousarray(across), SIGNS, floor, out)
     return out
 
 # %% ../../nbs/images/06_integral.ipynb #79f10352
@@ -105,11 +136,13 @@ def background_windows(sizes:np.ndarray,     # (pictures, 2) heights and widths
                        n:int,                # windows
                        scales=(1., .75, .5), # a picture is shrunk by one of these first
                        random_state:int=0,   # seed
-                      )->dict:               # arrays picture, scale (index), y, x, sorted by picture and scale
+                      )->dict: # arrays picture, scale (index), y, x, sorted by picture and scale
     "Places of random windows in random pictures at random scales, uniform over all windows of all pictures and scales."
     sizes = np.asarray(sizes)[:, None, :]*np.asarray(scales)[None, :, None]
-    room = np.maximum(np.floor(sizes) - [height, width] + 1, 0); count = room.prod(2)
-    if count.sum() == 0: raise ValueError(f"No picture has room for a window of {width} x {height}.")
+    room = np.maximum(np.floor(sizes) - [height, width] + 1, 0)
+    count = room.prod(2)
+    if count.sum() == 0:
+        raise ValueError(f"No picture has room for a window of {width} x {height}.")
     rng = np.random.default_rng(random_state)
     which = np.sort(rng.choice(count.size, n, p=count.ravel()/count.sum()))
     pic, sc = np.divmod(which, len(scales))
@@ -128,19 +161,27 @@ def feature_rows(images,                 # encoded pictures
     from joblib import Parallel, delayed
     from boostlit.core.tables import progress_bar
     from boostlit.images.pictures import decode_image, require_cv2
-    cv2 = require_cv2(); n = len(images) if places is None else len(places["y"])
+    cv2 = require_cv2()
+    n = len(images) if places is None else len(places["y"])
     out = np.empty((n, len(features)), np.float32)
-    def shrink(img, h, w): return img if img.shape == (h, w) else cv2.resize(img, (w, h), interpolation=cv2.INTER_AREA)
+    def shrink(img, h, w): return img if img.shape == (h, w) else cv2.resize(img, (w, h),
+                                                                             interpolation=cv2.INTER_AREA)
     def work(i, rows):
         img = decode_image(images[i].as_py() if hasattr(images[i], "as_py") else images[i])
-        if places is None: out[i] = haar_values(shrink(img, height, width), features, height, width)[0]; return
+        if places is None:
+            out[i] = haar_values(shrink(img, height, width), features, height, width)[0]
+            return
         for s in np.unique(places["scale"][rows]):
-            r = rows[places["scale"][rows] == s]; h, w = (int(np.floor(k*scales[s])) for k in img.shape)
-            out[r] = haar_values(shrink(img, h, w), features, height, width, places["y"][r], places["x"][r])
+            r = rows[places["scale"][rows] == s]
+            h, w = (int(np.floor(k*scales[s])) for k in img.shape)
+            out[r] = haar_values(shrink(img, h, w), features, height, width, places["y"][r],
+                                 places["x"][r])
     if places is None: jobs = [(i, None) for i in range(n)]
     else:
-        cut = np.flatnonzero(np.diff(places["picture"], prepend=-1)); rows = np.split(np.arange(n), cut[1:])
+        cut = np.flatnonzero(np.diff(places["picture"], prepend=-1))
+        rows = np.split(np.arange(n), cut[1:])
         jobs = [(int(places["picture"][r[0]]), r) for r in rows if len(r)]
-    done = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(delayed(work)(*j) for j in jobs)
+    done = Parallel(n_jobs=n_jobs, prefer="threads",
+                    return_as="generator")(delayed(work)(*j) for j in jobs)
     for _ in progress_bar(done, total=len(jobs), desc="Haar features", show=progress): pass
     return out

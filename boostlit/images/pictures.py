@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 # %% ../../nbs/images/01_pictures.ipynb #358c8afc
-def require_cv2():              # the module `cv2`, working single-threaded: we parallelise over images
+def require_cv2(): # the module `cv2`, working single-threaded: we parallelise over images
     "OpenCV, imported on first use; one clear sentence if it is not installed."
     try: import cv2
     except ImportError:
@@ -64,20 +64,24 @@ def decode_image(data:bytes,        # an encoded JPEG or PNG
                 )->np.ndarray:      # uint8
     "Decode one picture."
     cv2 = require_cv2()
-    img = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_GRAYSCALE if grey else cv2.IMREAD_COLOR)
+    img = cv2.imdecode(np.frombuffer(data, np.uint8),
+                       cv2.IMREAD_GRAYSCALE if grey else cv2.IMREAD_COLOR)
     if img is None: raise ValueError("The bytes are not a picture that OpenCV can decode.")
     return img if grey else np.ascontiguousarray(img[:, :, ::-1])
 
+# %% ../../nbs/images/01_pictures.ipynb #6d6d7abf
 def resize_image(img:np.ndarray,            # (height, width) or (height, width, 3)
                  max_pixels:int|None=None,  # shrink to at most this area
                  max_side:int|None=None,    # shrink to at most this longer side
                 )->np.ndarray:              # the same picture, never larger
     "Shrink a picture, keeping its proportions; smaller pictures are returned as they are."
-    h, w = img.shape[:2]; s = 1.
+    h, w = img.shape[:2]
+    s = 1.
     if max_pixels: s = min(s, (max_pixels/(h*w))**.5)
     if max_side: s = min(s, max_side/max(h, w))
     if s >= 1: return img
-    return require_cv2().resize(img, (max(1, int(w*s)), max(1, int(h*s))), interpolation=require_cv2().INTER_AREA)
+    return require_cv2().resize(img, (max(1, int(w*s)), max(1, int(h*s))),
+                                interpolation=require_cv2().INTER_AREA)
 
 # %% ../../nbs/images/01_pictures.ipynb #f45cb750
 def content_key(*parts:Any,     # bytes, strings, numbers, arrays, or lists and dicts of such
@@ -86,12 +90,18 @@ def content_key(*parts:Any,     # bytes, strings, numbers, arrays, or lists and 
     h = hashlib.blake2b(digest_size=10)
     def feed(x):
         if isinstance(x, (bytes, memoryview)): tag, data = b"b", bytes(x)
-        elif isinstance(x, np.ndarray): tag, data = f"a{x.dtype}{x.shape}".encode(), np.ascontiguousarray(x).tobytes()
+        elif isinstance(x, np.ndarray):
+            tag, data = f"a{x.dtype}{x.shape}".encode(), np.ascontiguousarray(x).tobytes()
         elif isinstance(x, (list, tuple)):
-            h.update(b"l%d" % len(x)); [feed(v) for v in x]; return
-        elif isinstance(x, dict): feed([[k, x[k]] for k in sorted(x)]); return
+            h.update(b"l%d" % len(x))
+            [feed(v) for v in x]
+            return
+        elif isinstance(x, dict):
+            feed([[k, x[k]] for k in sorted(x)])
+            return
         else: tag, data = b"j", json.dumps(x).encode()
-        h.update(tag + b"%d:" % len(data)); h.update(data)
+        h.update(tag + b"%d:" % len(data))
+        h.update(data)
     feed(list(parts))
     return h.hexdigest()
 
@@ -100,15 +110,19 @@ def save_arrow(table:pa.Table, # what to store
                path:str|os.PathLike,    # an `.arrow` file, replaced in one step
               )->pathlib.Path: # the file
     "Write an Arrow file through a temporary name and a rename."
-    path = pathlib.Path(path); path.parent.mkdir(parents=True, exist_ok=True)
+    path = pathlib.Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
     tmp = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        with pa.OSFile(str(tmp), "wb") as sink, pa.ipc.new_file(sink, table.schema) as out: out.write_table(table)
+        with pa.OSFile(str(tmp),
+                       "wb") as sink, pa.ipc.new_file(sink, table.schema) as out:
+            out.write_table(table)
         os.replace(tmp, path)
     finally:
         if tmp.exists(): tmp.unlink()
     return path
 
+# %% ../../nbs/images/01_pictures.ipynb #c6978905
 def load_arrow(path:str|os.PathLike, # an `.arrow` file
               )->pa.Table:           # columns that live in the file until they are read
     "Memory-map an Arrow file."
@@ -117,8 +131,8 @@ def load_arrow(path:str|os.PathLike, # an `.arrow` file
 # %% ../../nbs/images/01_pictures.ipynb #33fdfe80
 def map_images(fn:Callable[[bytes], dict],  # encoded picture -> dict of numbers and 1-d arrays
                images:Sequence[bytes],      # encoded pictures
-               params:Any=None,             # all that `fn` depends on besides the picture: part of the key
-               step:str="step",             # name of the step: part of the key and of the file names
+               params:Any=None, # all that `fn` depends on besides the picture: part of the key
+               step:str="step", # name of the step: part of the key and of the file names
                cache:str|os.PathLike|None=None, # folder of the cache; None: keep nothing
                n_jobs:int=1,                # threads
                shard:int=64,                # pictures a file
@@ -137,8 +151,10 @@ def map_images(fn:Callable[[bytes], dict],  # encoded picture -> dict of numbers
         table = rows_table([fn(b) for b in part])
         if path is not None: save_arrow(table, path)
         return table
-    with threadpool_limits(1):              # the threads are ours: BLAS must not open its own inside them
-        done = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(delayed(work)(p) for p in parts)
+    # the threads are ours: BLAS must not open its own inside them
+    with threadpool_limits(1):
+        done = Parallel(n_jobs=n_jobs, prefer="threads",
+                        return_as="generator")(delayed(work)(p) for p in parts)
         tables = list(progress_bar(done, total=len(parts), desc=desc or step, show=progress))
     return pa.concat_tables(tables).combine_chunks() if tables else pa.table({})
 
@@ -155,6 +171,7 @@ def rows_table(rows:list[dict],  # dicts of numbers and 1-d arrays, all with the
         else: cols[k] = pa.array(vals)
     return pa.table(cols)
 
+# %% ../../nbs/images/01_pictures.ipynb #43444280
 def list_column(table:pa.Table, # a table made by `rows_table`
                 name:str,       # a list column
                )->tuple[np.ndarray, np.ndarray]: # offsets (n + 1) and the flat values
