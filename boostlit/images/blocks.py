@@ -6,69 +6,15 @@
 __all__ = ['BilinearBlocks', 'over_images', 'block_product', 'transpose_blocks', 'take_images', 'map_values', 'normalise_blocks',
            'dense_blocks', 'csr_blocks', 'blocks_from', 'save_blocks', 'load_blocks']
 
-# %% ../../nbs/images/04_blocks.ipynb #345e517c
+# %% ../../nbs/images/04_blocks.ipynb #33f6ae9e
 import os
 import numpy as np
 import pyarrow as pa
-from numba import njit
+from .kernels import (left_products, right_products, take_columns,
+                                     transpose_columns)
 from .pictures import load_arrow, save_arrow
 
-# %% ../../nbs/images/04_blocks.ipynb #a2032c28
-@njit(cache=True, nogil=True)
-def _right(indptr, words, values, beta, M, lo, hi, out):
-    "out[n] += X^n beta: for each component with weight, add its words."
-    for n in range(lo, hi):
-        for j in range(M):
-            b = beta[j]
-            if b != 0.:
-                for k in range(indptr[n*M + j],
-                               indptr[n*M + j + 1]): out[n, words[k]] += b*values[k]
-
-# %% ../../nbs/images/04_blocks.ipynb #0c9e9b70
-@njit(cache=True, nogil=True)
-def _left(indptr, words, values, alpha, M, lo, hi, out):
-    "out[n] = alpha' X^n: for each component, the weights of its words."
-    for n in range(lo, hi):
-        for j in range(M):
-            s = 0.
-            for k in range(indptr[n*M + j], indptr[n*M + j + 1]): s += alpha[words[k]]*values[k]
-            out[n, j] = s
-
-# %% ../../nbs/images/04_blocks.ipynb #79ed2ca2
-@njit(cache=True, nogil=True)
-def _take(indptr, words, values, M, rows, new_ptr, new_words, new_values):
-    "Copy the images `rows`, in that order."
-    p = 0
-    for r in range(len(rows)):
-        n = rows[r]
-        for j in range(M):
-            new_ptr[r*M + j] = p
-            for k in range(indptr[n*M + j], indptr[n*M + j + 1]):
-                new_words[p] = words[k]
-                new_values[p] = values[k]
-                p += 1
-    new_ptr[len(rows)*M] = p
-
-# %% ../../nbs/images/04_blocks.ipynb #97422775
-@njit(cache=True, nogil=True)
-def _transpose(indptr, words, values, N, D, M, new_ptr, comps, new_values):
-    "Component-major to word-major, image by image."
-    for n in range(N):
-        base = indptr[n*M]
-        count = np.zeros(D + 1, np.int64)
-        for k in range(base, indptr[(n + 1)*M]): count[words[k] + 1] += 1
-        for w in range(D):
-            count[w + 1] += count[w]
-            new_ptr[n*D + w] = base + count[w]
-        for j in range(M):
-            for k in range(indptr[n*M + j], indptr[n*M + j + 1]):
-                p = base + count[words[k]]
-                count[words[k]] += 1
-                comps[p] = j
-                new_values[p] = values[k]
-    new_ptr[N*D] = indptr[N*M]
-
-# %% ../../nbs/images/04_blocks.ipynb #7fffc322
+# %% ../../nbs/images/04_blocks.ipynb #5a94d13e
 class BilinearBlocks:
     "N sparse matrices of D words x M components, stored column after column."
     def __init__(self,
@@ -79,21 +25,25 @@ class BilinearBlocks:
                 ):
         N, D, M = (int(s) for s in shape)
         if len(indptr) != N*M + 1:
-            raise ValueError(f"indptr has {len(indptr)} entries; {N} images of {M} components need {N*M + 1}.")
+            raise ValueError(f"indptr has {len(indptr)} entries; {N} images of {M} components "
+                             f"need {N*M + 1}.")
         if len(words) != len(values) or len(words) != indptr[-1]:
             raise ValueError("words, values and the last entry of indptr disagree in length.")
-        self.indptr, self.words, self.values, self.shape, self._T = indptr, words, values, (N, D, M), None
+        self.indptr, self.words, self.values = indptr, words, values
+        self.shape, self._T = (N, D, M), None
     n_images, n_words, n_components = (property(lambda self, k=k: self.shape[k]) for k in range(3))
     nnz = property(lambda self: len(self.words))
     nbytes = property(lambda self: self.indptr.nbytes + self.words.nbytes + self.values.nbytes)
     def __len__(self): return self.shape[0]
     def __repr__(self):
-        return "BilinearBlocks({} images x {} words x {} components, {} values, {:.1f} MB)".format(*self.shape, self.nnz, self.nbytes/1e6)
+        N, D, M = self.shape
+        return (f"BilinearBlocks({N} images x {D} words x {M} components, {self.nnz} values, "
+                f"{self.nbytes/1e6:.1f} MB)")
     def __getitem__(self, rows): return take_images(self, rows)
     def right(self, beta, n_jobs=1):
-        return block_product(self, _right, beta, self.n_components, self.n_words, n_jobs)
+        return block_product(self, right_products, beta, self.n_components, self.n_words, n_jobs)
     def left(self, alpha, n_jobs=1):
-        return block_product(self, _left, alpha, self.n_words, self.n_components, n_jobs)
+        return block_product(self, left_products, alpha, self.n_words, self.n_components, n_jobs)
     def scores(self, alpha, beta, n_jobs=1):
         return self.left(alpha, n_jobs)@np.asarray(beta, np.float64)
     def bag(self): return self.right(np.ones(self.n_components))
@@ -121,9 +71,9 @@ def over_images(work,        # function of (lo, hi), releases the lock
     Parallel(n_jobs=jobs, prefer="threads")(delayed(work)(int(a), int(b)) for a,
                                             b in zip(cut[:-1], cut[1:]))
 
-# %% ../../nbs/images/04_blocks.ipynb #941f1cf0
+# %% ../../nbs/images/04_blocks.ipynb #58ed0450
 def block_product(X:BilinearBlocks, # N matrices
-                  kernel,           # `_right` or `_left`
+                  kernel,           # `right_products` or `left_products`
                   v:np.ndarray,     # the vector
                   n_in:int, n_out:int, # its length, and that of each result
                   n_jobs:int=1,     # threads
@@ -136,17 +86,17 @@ def block_product(X:BilinearBlocks, # N matrices
                 X.n_images, n_jobs)
     return out
 
-# %% ../../nbs/images/04_blocks.ipynb #22d58d58
+# %% ../../nbs/images/04_blocks.ipynb #6ba229c8
 def transpose_blocks(X:BilinearBlocks,   # N matrices of D x M
                     )->BilinearBlocks:   # N matrices of M x D
     "Every matrix transposed: the word-major form."
     N, D, M = X.shape
     ptr = np.empty(N*D + 1, np.int64)
     comps, vals = np.empty(X.nnz, np.uint16 if M <= 65536 else np.int32), np.empty_like(X.values)
-    _transpose(X.indptr, X.words, X.values, N, D, M, ptr, comps, vals)
+    transpose_columns(X.indptr, X.words, X.values, N, D, M, ptr, comps, vals)
     return BilinearBlocks(ptr, comps, vals, (N, M, D))
 
-# %% ../../nbs/images/04_blocks.ipynb #10ea7401
+# %% ../../nbs/images/04_blocks.ipynb #13a41773
 def take_images(X:BilinearBlocks,    # many images
                 rows,                # an index array, a mask, a slice or one number
                )->BilinearBlocks:    # those images, copied
@@ -156,7 +106,7 @@ def take_images(X:BilinearBlocks,    # many images
     nnz = int((X.indptr[rows*M + M] - X.indptr[rows*M]).sum())
     ptr, w, v = np.empty(len(rows)*M + 1,
                          np.int64), np.empty(nnz, X.words.dtype), np.empty(nnz, X.values.dtype)
-    _take(X.indptr, X.words, X.values, M, rows, ptr, w, v)
+    take_columns(X.indptr, X.words, X.values, M, rows, ptr, w, v)
     return BilinearBlocks(ptr, w, v, (len(rows), X.n_words, M))
 
 # %% ../../nbs/images/04_blocks.ipynb #151656b4
@@ -200,8 +150,8 @@ def csr_blocks(X:BilinearBlocks): # scipy CSR (N, M*D): column j*D + k is word k
     cols = np.repeat(np.arange(N*M) % M, np.diff(X.indptr)).astype(np.int32)*D + X.words
     return sp.csr_matrix((X.values, cols, X.indptr[::M]), shape=(N, M*D))
 
-# %% ../../nbs/images/04_blocks.ipynb #02aa0661
-def blocks_from(X,           # (N, D, M) array, or a list of D x M matrices (dense or scipy sparse), or a `BilinearBlocks`
+# %% ../../nbs/images/04_blocks.ipynb #d68858f0
+def blocks_from(X, # (N, D, M) array, list of D x M matrices (dense or sparse), or blocks
                )->BilinearBlocks:
     "Blocks from whatever holds N matrices of one shape."
     if isinstance(X, BilinearBlocks): return X

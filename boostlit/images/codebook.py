@@ -6,13 +6,14 @@
 __all__ = ['KINDS', 'assign_words', 'fit_codebook', 'describe', 'full_how', 'sample_descriptors', 'cached_codebook',
            'image_words']
 
-# %% ../../nbs/images/03_codebook.ipynb #9c24582a
+# %% ../../nbs/images/03_codebook.ipynb #9bf7a22d
 import numpy as np
 import pyarrow as pa
-from .pictures import content_key, decode_image, load_arrow, map_images, resize_image, save_arrow
+from .pictures import (content_key, decode_image, load_arrow, map_images,
+                                      resize_image, save_arrow)
 from .descriptors import dense_colour, dense_grid, dense_orientation, dense_sift
 
-# %% ../../nbs/images/03_codebook.ipynb #8f04aa04
+# %% ../../nbs/images/03_codebook.ipynb #751a2920
 def assign_words(X:np.ndarray,        # (n, d) descriptors
                  centres:np.ndarray,  # (words, d) codebook
                  block:int=2048,      # descriptors at a time
@@ -21,7 +22,8 @@ def assign_words(X:np.ndarray,        # (n, d) descriptors
     C = np.ascontiguousarray(centres, np.float32)
     X = np.asarray(X)
     if X.ndim != 2 or X.shape[1] != C.shape[1]:
-        raise ValueError(f"Descriptors of shape {X.shape} do not fit a codebook of shape {C.shape}.")
+        raise ValueError(f"Descriptors of shape {X.shape} do not fit a codebook of shape "
+                         f"{C.shape}.")
     if len(C) > 65536: raise ValueError(f"A codebook has at most 65536 words, got {len(C)}.")
     half, CT, out = .5*(C*C).sum(1), np.ascontiguousarray(C.T), np.empty(len(X), np.uint16)
     for i in range(0, len(X), block):
@@ -56,13 +58,13 @@ def fit_codebook(X:np.ndarray,          # (n, d) sample of descriptors
 KINDS = {"sift": (True, dense_sift), "colour": (False, dense_colour),
          "texture": (True, dense_orientation)}
 
-# %% ../../nbs/images/03_codebook.ipynb #528c6065
+# %% ../../nbs/images/03_codebook.ipynb #dbf9d64a
 def describe(data:bytes,              # encoded picture
              kind:str="sift",         # "sift", "colour" or "texture"
              max_pixels:int|None=None,# shrink larger pictures
              mirror:bool=False,       # describe the picture as a mirror shows it
              **grid,                  # size, step (and sigma for "sift")
-            )->tuple[np.ndarray, tuple[int, int]]: # descriptors row by row, and the picture's (height, width)
+            )->tuple[np.ndarray, tuple[int, int]]: # descriptors, (height, width)
     "Decode a picture and describe the patches of its grid."
     if kind not in KINDS: raise ValueError(f"kind must be one of {sorted(KINDS)}, got {kind!r}")
     grey, fn = KINDS[kind]
@@ -70,8 +72,8 @@ def describe(data:bytes,              # encoded picture
     if mirror: img = np.ascontiguousarray(img[:, ::-1])
     return fn(img, **grid), img.shape[:2]
 
-# %% ../../nbs/images/03_codebook.ipynb #e1c25f7a
-def full_how(how:dict)->dict: # the same with the defaults written out, for a key that changes when a default does
+# %% ../../nbs/images/03_codebook.ipynb #21c561f3
+def full_how(how:dict)->dict: # the same with the defaults written out
     "All that a descriptor depends on."
     import inspect
     kind = how.get("kind", "sift")
@@ -79,7 +81,7 @@ def full_how(how:dict)->dict: # the same with the defaults written out, for a ke
            if p.default is not p.empty}
     return {"version": 1, "kind": kind, "max_pixels": None, **own, **how}
 
-# %% ../../nbs/images/03_codebook.ipynb #81824284
+# %% ../../nbs/images/03_codebook.ipynb #3f2e6387
 def sample_descriptors(images,                  # encoded pictures
                        n_images:int=600,        # so many of them at most
                        per_image:int=200,       # patches of each
@@ -98,7 +100,8 @@ def sample_descriptors(images,                  # encoded pictures
     pictures, params = [images[int(i)] for i in chosen], [full_how(how), per_image, random_state]
     table = map_images(some, pictures, params, "sample", cache, n_jobs, progress=progress,
                        desc="sampling patches")
-    return table["d"].combine_chunks().flatten().to_numpy(zero_copy_only=False).reshape(-1, table["dim"][0].as_py())
+    flat = table["d"].combine_chunks().flatten().to_numpy(zero_copy_only=False)
+    return flat.reshape(-1, table["dim"][0].as_py())
 
 # %% ../../nbs/images/03_codebook.ipynb #2586482c
 def cached_codebook(images,               # encoded pictures
@@ -122,12 +125,12 @@ def cached_codebook(images,               # encoded pictures
     col = load_arrow(path)["centre"].combine_chunks()
     return np.array(col.flatten()).reshape(len(col), -1)
 
-# %% ../../nbs/images/03_codebook.ipynb #29bdfa10
+# %% ../../nbs/images/03_codebook.ipynb #2d7e41ad
 def image_words(images,             # encoded pictures
                 centres:np.ndarray, # codebook
                 cache=None, n_jobs:int=1, progress:bool=False, # as in `map_images`
                 **how,              # as in `describe`
-               )->pa.Table:         # height, width, rows, cols (of the grid), words (list of uint16, row by row)
+               )->pa.Table:         # height, width, rows, cols of the grid, words row by row
     "The visual word of every patch of every picture."
     def work(data):
         D, (h, w) = describe(data, **how)

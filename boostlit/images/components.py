@@ -7,14 +7,14 @@ __all__ = ['window_axis', 'component_histograms', 'blocks_of_boxes', 'component_
            'intersection_kernel', 'pyramid_kernel', 'image_features', 'random_split', 'class_accuracy', 'platt_curves',
            'kernel_svm']
 
-# %% ../../nbs/images/05_components.ipynb #a673bdba
+# %% ../../nbs/images/05_components.ipynb #fae3f641
 import pathlib
 import numpy as np
 import pyarrow as pa
-from numba import njit
 from ..core.datasets import cache_dir
 from .pictures import content_key, image_table, list_column
 from .descriptors import dense_grid
+from .kernels import row_intersections, window_words
 from .codebook import cached_codebook, image_words
 from .blocks import BilinearBlocks, load_blocks, over_images, save_blocks
 
@@ -60,41 +60,10 @@ def _split_ranges(length, parts, size, step):
     cut = np.searchsorted(centre, np.arange(parts + 1)*length/parts)
     return cut[:-1], cut[1:]
 
-# %% ../../nbs/images/05_components.ipynb #fc68dd22
-@njit(cache=True, nogil=True)
-def _count_words(off, words, cols, box, which, n_words, lo, hi, fill, indptr, out_words,
-                 out_values):
-    "Distinct words and their counts of every window `box[which[n], j]` = (r0, r1, c0, c1); only their number unless `fill`."
-    M = box.shape[1]
-    count = np.zeros(n_words, np.int64)
-    for n in range(lo, hi):
-        for j in range(M):
-            r0, r1, c0, c1 = box[which[n], j]
-            seen = 0
-            for r in range(r0, r1):
-                for c in range(c0, c1):
-                    w = words[off[n] + r*cols[n] + c]
-                    if count[w] == 0: seen += 1
-                    count[w] += 1
-            if not fill: indptr[n*M + j + 1] = seen
-            else:
-                p = indptr[n*M + j]
-                for r in range(r0, r1):
-                    for c in range(c0, c1):
-                        w = words[off[n] + r*cols[n] + c]
-                        if count[w] > 0:
-                            out_words[p] = w
-                            p += 1
-                            count[w] = -count[w]
-                out_words[indptr[n*M + j]:p].sort()
-                for q in range(indptr[n*M + j], p): out_values[q] = -count[out_words[q]]
-            for r in range(r0, r1):
-                for c in range(c0, c1): count[words[off[n] + r*cols[n] + c]] = 0
-
-# %% ../../nbs/images/05_components.ipynb #42b97d56
+# %% ../../nbs/images/05_components.ipynb #03d5661f
 def blocks_of_boxes(table:pa.Table,     # words of the images, from `image_words`
                     n_words:int,        # size of the codebook
-                    boxes,              # function (height, width) -> (M, 4) ranges r0, r1, c0, c1 of grid rows and columns
+                    boxes,              # function (height, width) -> (M, 4) ranges r0, r1, c0, c1
                     n_jobs:int=1,       # threads
                    )->BilinearBlocks:   # words x windows of every image
     "Word counts in windows, for windows given as ranges of the patch grid."
@@ -105,17 +74,18 @@ def blocks_of_boxes(table:pa.Table,     # words of the images, from `image_words
     which = which.ravel()
     box = np.array([boxes(int(h), int(w)) for h, w in kinds], np.int64)
     M = box.shape[1]
-    cols = table["cols"].to_numpy().astype(np.int64)
+    where = np.c_[off[:-1], table["cols"].to_numpy(), which].astype(np.int64)
     ptr = np.zeros(N*M + 1, np.int64)
     if len(words) and words.max() >= n_words:
         raise ValueError(f"Word {words.max()} does not belong to a codebook of {n_words} words.")
     none = np.zeros(0, np.uint16)
-    over_images(lambda a, b: _count_words(off, words, cols, box, which, n_words, a, b, False, ptr,
-                                          none, none), N, n_jobs)
+    over_images(lambda a, b: window_words(words, where, box, n_words, a, b, ptr, none, none),
+                N, n_jobs)
     np.cumsum(ptr, out=ptr)
     out, val = np.empty(ptr[-1], np.uint16), np.empty(ptr[-1], np.uint16)
-    over_images(lambda a, b: _count_words(off, words, cols, box, which, n_words, a, b, True, ptr,
-                                          out, val), N, n_jobs)
+    if len(out):
+        over_images(lambda a, b: window_words(words, where, box, n_words, a, b, ptr, out, val),
+                    N, n_jobs)
     return BilinearBlocks(ptr, out, val.astype(np.uint8) if len(val) and val.max() < 256 else val,
                           (N, n_words, M))
 
@@ -152,25 +122,13 @@ def pyramid_blocks(table:pa.Table,   # words of the images
         return np.concatenate(out)
     return blocks_of_boxes(table, n_words, boxes, n_jobs)
 
-# %% ../../nbs/images/05_components.ipynb #4554e922
-def pyramid_weights(levels:int=3)->np.ndarray: # (1 + 4 + 16 + ...,) summing, level by level, to the w of the formula
+# %% ../../nbs/images/05_components.ipynb #0e1ae742
+def pyramid_weights(levels:int=3)->np.ndarray: # (1 + 4 + 16 + ...,), one for each window
     "Weights of the windows of a pyramid."
     w = [2.**-(levels - 1)] + [2.**(l - levels) for l in range(1, levels)]
     return np.repeat(w, 4**np.arange(levels))
 
-# %% ../../nbs/images/05_components.ipynb #f1555b20
-@njit(cache=True, nogil=True)
-def _intersect(ip, ix, v, jp, jx, u, width, first, stride, same, out):
-    buf = np.zeros(width, np.float32)
-    for a in range(first, len(ip) - 1, stride):
-        for k in range(ip[a], ip[a + 1]): buf[ix[k]] = v[k]
-        for b in range(a if same else 0, len(jp) - 1):
-            s = np.float32(0)
-            for k in range(jp[b], jp[b + 1]): s += min(buf[jx[k]], u[k])
-            out[a, b] = s
-        for k in range(ip[a], ip[a + 1]): buf[ix[k]] = 0
-
-# %% ../../nbs/images/05_components.ipynb #10a8f540
+# %% ../../nbs/images/05_components.ipynb #209b8520
 def intersection_kernel(A,              # scipy CSR or dense, (n, d), non-negative
                         B=None,         # (m, d); None: A with itself
                         n_jobs:int=1,   # threads
@@ -186,8 +144,8 @@ def intersection_kernel(A,              # scipy CSR or dense, (n, d), non-negati
     from joblib import Parallel, cpu_count, delayed
     # every jobs-th row: equal work, though rows of a triangle differ in length
     jobs = cpu_count() if n_jobs < 0 else n_jobs
-    work = delayed(lambda k: _intersect(A.indptr, A.indices, A.data, B.indptr, B.indices, B.data,
-                                        A.shape[1], k, jobs, same, out))
+    left, right = (A.indptr, A.indices, A.data), (B.indptr, B.indices, B.data)
+    work = delayed(lambda k: row_intersections(left, right, A.shape[1], k, jobs, same, out))
     Parallel(n_jobs=jobs, prefer="threads")(work(k) for k in range(jobs))
     if same: out = np.maximum(out, out.T)
     return out
@@ -207,7 +165,7 @@ def pyramid_kernel(table:pa.Table, n_words:int, # words of the images, size of t
     return intersection_kernel(BilinearBlocks(P.indptr, P.words, (P.values*w).astype(np.float32),
                                               P.shape).to_csr(), n_jobs=n_jobs)
 
-# %% ../../nbs/images/05_components.ipynb #5aeae2c4
+# %% ../../nbs/images/05_components.ipynb #0c65de64
 def image_features(name:str,              # image set, such as "scene15"
                    n_words:int=1000,      # size of the codebook
                    grid:tuple=(20, 15),   # components across and down
@@ -220,7 +178,7 @@ def image_features(name:str,              # image set, such as "scene15"
                    n_images:int=600, per_image:int=200, # sample for the codebook
                    mirror:bool=False,     # also the words of the mirrored pictures?
                    **how,                 # as in `describe`
-                  )->dict:                # X (`BilinearBlocks`), words (table), y (labels), classes, files, centres; mirrored (table) if asked
+                  )->dict:                # X (blocks), words, y, classes, files, centres; mirrored if asked
     "Codebook, words and components of an image set, cached by content."
     cache = pathlib.Path(cache) if cache is not None else cache_dir()/"vision"
     table = image_table(name, classes, per_class)
@@ -229,7 +187,9 @@ def image_features(name:str,              # image set, such as "scene15"
     centres = cached_codebook(images, n_words, random_state, n_images, per_image, **job, **how)
     words = image_words(images, centres, **job, **how)
     off, flat = list_column(words, "words")
-    path = cache/f"blocks-{content_key(flat, words['height'].to_numpy(), words['width'].to_numpy(), n_words, list(grid), side, how)}.arrow"
+    sizes = words["height"].to_numpy(), words["width"].to_numpy()
+    key = content_key(flat, *sizes, n_words, list(grid), side, how)
+    path = cache/f"blocks-{key}.arrow"
     patches = {k: how[k] for k in ("size", "step") if k in how}
     if not path.is_file(): save_blocks(component_blocks(words, n_words, grid, side, n_jobs=n_jobs,
                                                         **patches), path, grid=grid, side=side)
@@ -239,7 +199,7 @@ def image_features(name:str,              # image set, such as "scene15"
     return dict(X=load_blocks(path), words=words, y=codes, classes=classes,
                 files=np.asarray(table["file"].to_pylist()), centres=centres) | more
 
-# %% ../../nbs/images/05_components.ipynb #fb6a108d
+# %% ../../nbs/images/05_components.ipynb #162ea546
 def random_split(y:np.ndarray,       # class codes
                  n_train:int,        # training images a class
                  seed:int,           # of the split
@@ -250,12 +210,12 @@ def random_split(y:np.ndarray,       # class codes
                                     for c in np.unique(y)]))
     return train, np.setdiff1d(np.arange(len(y)), train)
 
-def class_accuracy(y:np.ndarray, p:np.ndarray)->float: # mean over classes of the share that is right
+def class_accuracy(y:np.ndarray, p:np.ndarray)->float: # mean of the shares that are right
     "Average of per-class classification rates, the papers' measure."
     return float(np.mean([np.mean(p[y == c] == c) for c in np.unique(y)]))
 
-# %% ../../nbs/images/05_components.ipynb #9d52e1b8
-def platt_curves(score,                  # score(fit, rows): scores of `rows`, a column a class, by machines fitted on rows `fit`
+# %% ../../nbs/images/05_components.ipynb #b8aa121e
+def platt_curves(score,                  # score(fit, rows): scores of `rows` by machines of `fit`
                  y:np.ndarray,           # labels of all rows
                  rows:np.ndarray,        # rows of the training set
                 )->tuple: # slopes and offsets, one a class: slope*score + offset is in log-odds

@@ -10,24 +10,25 @@ import functools
 import numpy as np
 from .pictures import require_cv2, resize_image
 
-# %% ../../nbs/images/02_descriptors.ipynb #5cc9f5be
+# %% ../../nbs/images/02_descriptors.ipynb #385dc79b
 def dense_grid(h:int, w:int,    # height and width of the image
                size:int=16,     # side of a patch
                step:int=8,      # from one patch to the next
               )->tuple[np.ndarray, np.ndarray]: # top rows and left columns of the patches
     "Top-left corners of the patches of a regular grid, centred in the image."
     if min(h, w) < size:
-        raise ValueError(f"A picture of {w} x {h} pixels has no room for a patch of {size} x {size}.")
+        raise ValueError(f"A picture of {w} x {h} pixels has no room for a patch of "
+                         f"{size} x {size}.")
     def axis(n):
         k = (n-size)//step + 1
         return (n - size - (k-1)*step)//2 + step*np.arange(k)
     return axis(h), axis(w)
 
-# %% ../../nbs/images/02_descriptors.ipynb #83b3a2d6
+# %% ../../nbs/images/02_descriptors.ipynb #72601baa
 def sift_patch(img:np.ndarray,      # grey image (height, width)
                y:int, x:int,        # top-left corner of the patch
                size:int=16,         # side of the patch
-               sigma:float=1.,      # blur of the image that is described (0.5 is assumed to be in it already)
+               sigma:float=1.,      # blur of the image that is described (0.5 is in it already)
               )->np.ndarray:        # 128 numbers of length one: (4 rows, 4 columns, 8 directions)
     "The SIFT descriptor of one upright patch, as the formula says it."
     g = require_cv2().GaussianBlur(img.astype(np.float32), (0, 0), np.sqrt(sigma**2 - .25))
@@ -90,10 +91,10 @@ def dense_colour(rgb:np.ndarray,    # (height, width, 3) uint8
     return (_cell_sums(rgb, ys, xs, size)/(size//2)**2).reshape(len(ys)*len(xs),
                                                                 12).astype(np.float32)
 
-# %% ../../nbs/images/02_descriptors.ipynb #079cda0d
+# %% ../../nbs/images/02_descriptors.ipynb #f73e8a55
 def dense_orientation(grey:np.ndarray,  # (height, width) uint8
                       size:int=16, step:int=8, # the grid
-                     )->np.ndarray:     # (patches, 32) float32: 2 x 2 cells x 8 directions, length at most one
+                     )->np.ndarray:     # (patches, 32) float32: 2 x 2 cells x 8 directions
     "Histograms of gradient directions in the four quarters of every patch, normalised as SIFT is."
     g = require_cv2().GaussianBlur(grey.astype(np.float32), (0, 0), 1.)
     gx, gy = np.zeros_like(g), np.zeros_like(g)

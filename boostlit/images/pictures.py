@@ -6,19 +6,22 @@
 __all__ = ['require_cv2', 'have_cv2', 'find_image_file', 'have_images', 'image_table', 'decode_image', 'resize_image',
            'content_key', 'save_arrow', 'load_arrow', 'map_images', 'rows_table', 'list_column']
 
-# %% ../../nbs/images/01_pictures.ipynb #eb188b33
+# %% ../../nbs/images/01_pictures.ipynb #b24055a8
 import hashlib, json, os, pathlib
 from typing import Any, Callable, Iterable, Sequence
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from ..core.datasets import cache_dir
+from ..core.tables import progress_bar
 
-# %% ../../nbs/images/01_pictures.ipynb #358c8afc
+# %% ../../nbs/images/01_pictures.ipynb #8188556b
 def require_cv2(): # the module `cv2`, working single-threaded: we parallelise over images
     "OpenCV, imported on first use; one clear sentence if it is not installed."
     try: import cv2
     except ImportError:
-        raise ImportError("This needs OpenCV: pip install 'boostlit[vision]' (the package opencv-python-headless).") from None
+        raise ImportError("This needs OpenCV: pip install 'boostlit[vision]' "
+                          "(the package opencv-python-headless).") from None
     cv2.setNumThreads(1)
     return cv2
 
@@ -27,11 +30,10 @@ def have_cv2()->bool:           # is OpenCV there?
     import importlib.util
     return importlib.util.find_spec("cv2") is not None
 
-# %% ../../nbs/images/01_pictures.ipynb #6be2dcae
+# %% ../../nbs/images/01_pictures.ipynb #c2d71cc1
 def find_image_file(name:str,   # file name, such as "scene15.parquet"
                    )->pathlib.Path|None: # where it is, or None
     "Look for an image file where image sets are kept."
-    from boostlit.core.datasets import cache_dir
     for root in filter(None, [os.environ.get("BOOSTLIT_DATA"), cache_dir()]):
         for path in (pathlib.Path(root)/"images"/name, pathlib.Path(root)/name):
             if path.is_file(): return path
@@ -41,7 +43,7 @@ def have_images(*names:str)->bool: # are all these sets there, and OpenCV to rea
     "Whether every named image set can be opened on this machine."
     return have_cv2() and all(find_image_file(f"{n}.parquet") is not None for n in names)
 
-# %% ../../nbs/images/01_pictures.ipynb #0555d6ce
+# %% ../../nbs/images/01_pictures.ipynb #c3f80fe1
 def image_table(name:str,                  # image set, such as "scene15"
                 classes:Sequence[str]|None=None, # keep these classes only
                 per_class:int|None=None,   # keep the first so many of each class
@@ -49,7 +51,8 @@ def image_table(name:str,                  # image set, such as "scene15"
     "The rows of an image set, in the order of the file."
     path = find_image_file(f"{name}.parquet")
     if path is None:
-        raise FileNotFoundError(f"Image set {name!r} was not found: set BOOSTLIT_DATA to the folder that holds images/{name}.parquet.")
+        raise FileNotFoundError(f"Image set {name!r} was not found: set BOOSTLIT_DATA to the folder "
+                                f"that holds images/{name}.parquet.")
     table = pq.read_table(path)
     if classes is None and per_class is None: return table
     label = np.asarray(table["class"].to_pylist())
@@ -128,7 +131,7 @@ def load_arrow(path:str|os.PathLike, # an `.arrow` file
     "Memory-map an Arrow file."
     return pa.ipc.open_file(pa.memory_map(str(path))).read_all()
 
-# %% ../../nbs/images/01_pictures.ipynb #33fdfe80
+# %% ../../nbs/images/01_pictures.ipynb #94be6ba8
 def map_images(fn:Callable[[bytes], dict],  # encoded picture -> dict of numbers and 1-d arrays
                images:Sequence[bytes],      # encoded pictures
                params:Any=None, # all that `fn` depends on besides the picture: part of the key
@@ -142,11 +145,11 @@ def map_images(fn:Callable[[bytes], dict],  # encoded picture -> dict of numbers
     "Run `fn` over pictures, in parallel, resumable."
     from joblib import Parallel, delayed
     from threadpoolctl import threadpool_limits
-    from boostlit.core.tables import progress_bar
     parts = [images[i:i+shard] for i in range(0, len(images), shard)]
     def work(part):
         part = [v.as_py() if isinstance(v, pa.Scalar) else v for v in part]
-        path = pathlib.Path(cache)/f"{step}-{content_key(step, params, part)}.arrow" if cache is not None else None
+        key = f"{step}-{content_key(step, params, part)}.arrow"
+        path = pathlib.Path(cache)/key if cache is not None else None
         if path is not None and path.is_file(): return load_arrow(path)
         table = rows_table([fn(b) for b in part])
         if path is not None: save_arrow(table, path)
