@@ -8,7 +8,7 @@ __all__ = ['STUMP', 'SAMPLE', 'UNIT', 'CRITERIA', 'WORTH', 'stump_value', 'stump
            'split_score', 'reference_stump', 'fixed_scale', 'to_fixed', 'Joint', 'join_columns', 'StumpOracle',
            'n_threads', 'shared_out', 'column_sums', 'find_split', 'search_stump', 'best_stump', 'record_stump',
            'code_values', 'code_outputs', 'random_problem', 'best_class_stump', 'record_class_stump', 'LearnerOracle',
-           'fit_learner', 'describe_stump', 'DecisionStumpClassifier']
+           'learner_says', 'real_outputs', 'fit_learner', 'describe_stump', 'DecisionStumpClassifier']
 
 # %% ../../nbs/core/02_stumps.ipynb #be2a8eb8
 import math, os
@@ -352,13 +352,15 @@ class StumpOracle:
                  kinds:list|None=None,  # "numeric" or "nominal", one a column; None for all numeric
                  max_bins:int|None=256, # most codes a numeric column; None keeps every distinct value
                  criterion:str="error", # "error", "entropy" or "least_squares"
-                 n_jobs:int=1):         # threads that share the features
+                 n_jobs:int=1,          # threads that share the features
+                 n_classes:int|None=None): # for stumps that name a class; None for signs or reals
         if criterion not in CRITERIA: raise ValueError(f"criterion must be one of {list(CRITERIA)}, got {criterion!r}")
         X = np.ascontiguousarray(X, dtype=np.float64)
         if X.ndim != 2 or 0 in X.shape: raise ValueError(f"the stump oracle needs at least one row and one column, got shape {X.shape}")
         kinds = ["numeric"]*X.shape[1] if kinds is None else ["nominal" if k == "nominal" else "numeric" for k in kinds]
         if len(kinds) != X.shape[1]: raise ValueError(f"kinds names {len(kinds)} columns, X has {X.shape[1]}")
-        self.kinds, self.criterion, self.n_jobs = kinds, criterion, n_jobs
+        self.kinds, self.criterion, self.n_jobs, self.n_classes = kinds, criterion, n_jobs, n_classes
+        self.kind = "class" if n_classes else "real" if criterion == "least_squares" else "sign"
         self.codes, self.points, self.n_codes, self.has_nan = prepare(X, kinds, max_bins)
         self.nominal, self.joint, self.pool = np.array([k == "nominal" for k in kinds]), None, None
 
@@ -373,6 +375,22 @@ class StumpOracle:
         return self.joint
 
     def __getstate__(self): return {**self.__dict__, "pool": None}          # threads stay at home
+
+    def ask(self, targets:np.ndarray, weights:np.ndarray)->tuple:
+        "The best stump for these targets under these weights, and its gain."
+        if self.kind == "class":
+            return self.best_class(targets, weights, self.n_classes)
+        return self.best(targets, weights)
+
+    @staticmethod
+    def apply(stump:np.ndarray, X:np.ndarray)->np.ndarray:
+        "The stump on new rows."
+        return stump_outputs(stump, X)[0]
+
+    @staticmethod
+    def features(stump:np.ndarray)->list:
+        "The features a stump looks at: one."
+        return [int(stump["feature"])]
 
     def best(self, y:np.ndarray, w:np.ndarray)->tuple:
         "Best stump for signs (or real targets) `y` under weights `w`, and its edge."
@@ -547,10 +565,21 @@ class LearnerOracle:
     "Any scikit-learn classifier with `sample_weight` as an oracle over fixed rows."
     def __init__(self, learner,       # an unfitted scikit-learn classifier
                  X,                   # training rows, as the classifier wants them
-                 random_state=None):  # seed handed to copies of the learner that take one
+                 random_state=None,   # seed handed to copies of the learner that take one
+                 kind:str="sign"):    # what its hypotheses say: "sign", "class", or "real" (2 P(+1) - 1, or a regressor's value)
         if not has_fit_parameter(learner, "sample_weight"):
             raise ValueError(f"{type(learner).__name__} does not take sample_weight, so it cannot be boosted by reweighting")
-        self.learner, self.X, self.rng = learner, X, np.random.RandomState(random_state)
+        self.learner, self.X, self.rng, self.kind = learner, X, np.random.RandomState(random_state), kind
+
+    def ask(self, targets, weights):
+        "A copy of the learner fitted to the targets under the weights, and its gain."
+        if self.kind == "class":
+            return self.best_class(np.asarray(targets, np.int64), weights, None)
+        return self.best(targets, weights)
+
+    def apply(self, h, X):
+        "What a fitted copy says on new rows."
+        return learner_says(h, X, self.kind)
 
     def best(self, y, w):
         "A copy of the learner fitted to labels `y` under weights `w`, and its edge."
@@ -563,8 +592,17 @@ class LearnerOracle:
         return h, float(w[self.outputs(h) == y].sum())
 
     def outputs(self, h):
-        "Predicted labels on the training rows."
-        return np.asarray(h.predict(self.X), dtype=np.float64)
+        "What a fitted copy says on the training rows."
+        return self.apply(h, self.X)
+
+def learner_says(h, X, kind:str):
+    "What a fitted learner says on rows: its labels, or for reals its confidence."
+    return real_outputs(h, X) if kind == "real" else np.asarray(h.predict(X), dtype=np.float64)
+
+def real_outputs(h, X):
+    "2 P(+1) - 1 of a classifier (constant ones included), or the value of a regressor."
+    if not hasattr(h, "predict_proba"): return np.asarray(h.predict(X), dtype=np.float64)
+    return h.predict_proba(X) @ np.sign(h.classes_)
 
 # %% ../../nbs/core/02_stumps.ipynb #c67ed90e
 def fit_learner(learner, X, y, w, rng):
