@@ -1,27 +1,28 @@
-"Re-execute notebooks in place and store their outputs. Slow cells keep theirs, unless --slow is given."
-import re, subprocess, sys
+"""Export, run notebooks in place, store their outputs, clean, export: `make page NB=nbs/core/02_stumps.ipynb`.
+
+The export comes first, so that a page draws with the code that stands on it. Slow cells keep their
+outputs, unless --slow is given; nothing is written when a cell fails."""
+import os
+import subprocess
+import sys
 from pathlib import Path
 import nbformat
-from nbclient import NotebookClient
 from tqdm import tqdm
+from export import ROOT, export
+from pages import all_pages, execute
 
-ROOT = Path(__file__).resolve().parents[1]
-SLOW = re.compile(r"^#\|\s*slow", re.M)
 
-
-def execute(path, slow):
-    "Run one notebook from top to bottom; nothing is written when a cell fails."
-    nb = nbformat.read(path, as_version=4)
-    held = [c for c in nb.cells if c.cell_type == "code" and SLOW.search(c.source) and not slow]
-    for c in held: c.cell_type = "raw"
-    NotebookClient(nb, timeout=24*3600, kernel_name="python3", resources={"metadata": {"path": str(path.parent)}}).execute()
-    for c in held: c.cell_type = "code"
-    for c in nb.cells:
-        if c.cell_type == "code": c.outputs = [o for o in c.get("outputs", []) if not (o.output_type == "stream" and o.name == "stderr")]
-    nbformat.write(nb, path)
+def wanted(arguments):
+    "Paths on the command line, seen from here or from the repository; all pages when there are none."
+    named = [Path(a) for a in arguments if not a.startswith("--")]
+    return [p.resolve() if p.exists() else ROOT/p for p in named] or all_pages()
 
 
 if __name__ == "__main__":
-    wanted = [ROOT/a for a in sys.argv[1:] if not a.startswith("--")] or sorted(p for p in (ROOT/"nbs").rglob("*.ipynb") if "checkpoints" not in str(p))
-    for path in tqdm(wanted, desc="notebooks"): execute(path, "--slow" in sys.argv)
-    for command in ("nbdev_clean", "nbdev_export"): subprocess.run([Path(sys.executable).parent/command], cwd=ROOT, check=True)
+    export()
+    os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+    os.environ.setdefault("PYTHONHASHSEED", "0")
+    for page in tqdm(wanted(sys.argv[1:]), desc="notebooks"):
+        nbformat.write(execute(page, "--slow" in sys.argv), page)
+    subprocess.run([Path(sys.executable).parent/"nbdev_clean"], cwd=ROOT, check=True)
+    export()

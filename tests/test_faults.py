@@ -1,10 +1,12 @@
 "Ctrl-C, a full disk, kill -9 and two processes at once: nothing that was finished is lost, nothing half-finished is left."
+
 import errno, os, shutil, signal, sys, threading, time, warnings
 import numpy as np, pyarrow as pa, pyarrow.parquet as pq, pytest
 from sklearn.base import clone
 import boostlit
 from boostlit import AdaBoostClassifier, load_model, save_model
 from boostlit.core import datasets, models
+from boostlit.core.kernels import kernels
 
 SOAK = bool(os.environ.get("BOOSTLIT_SOAK"))
 MAIN = threading.current_thread() is threading.main_thread()
@@ -15,122 +17,238 @@ def noise(n=300, d=12, seed=0):
     rng = np.random.default_rng(seed)
     return rng.normal(size=(n, d)), rng.integers(0, 2, n)
 
-def noisy_pairs(n=300, d=8): X, y = noise(2*n, d); return X.reshape(n, 2, d), np.where(y[:n] > 0, 1, -1)
-def noisy_blocks(n=120): X, y = noise(n, 40); return np.abs(X).reshape(n, 10, 4), y
+
+def noisy_pairs(n=300, d=8):
+    X, y = noise(2 * n, d)
+    return X.reshape(n, 2, d), np.where(y[:n] > 0, 1, -1)
+
+
+def noisy_blocks(n=120):
+    X, y = noise(n, 40)
+    return np.abs(X).reshape(n, 10, 4), y
+
+
 def noisy_items(n=400):
     "Fourteen coins and a label that leans on one of them: every conjunction has some edge, and the search for the best goes on for ever."
     X, y = noise(n, 14)
-    return (X > 0).astype(float), np.where(np.random.default_rng(1).random(n) < .6, X[:, 0] > 0, y).astype(int)
+    return (X > 0).astype(float), np.where(
+        np.random.default_rng(1).random(n) < 0.6, X[:, 0] > 0, y
+    ).astype(int)
+
 
 LONG = {  # name -> data, parameters that would take very long, the parameter that counts rounds
-    "AdaBoostClassifier": (noise, dict(n_estimators=10**6)), "GentleBoostClassifier": (noise, dict(n_estimators=10**6)), "QuadraticBoostClassifier": (noise, dict(n_estimators=10**6, random_state=0)),
-    "PairwiseBoostClassifier": (noisy_pairs, dict(n_estimators=10**6)), "BilinearBoostClassifier": (noisy_blocks, dict(n_estimators=10**6)),
-    "CompositionalBoostClassifier": (noisy_items, dict(n_estimators=10**6, pool="open", node_budget=5000)), "LPBoostClassifier": (lambda: noise(900, 60), dict(nu=.6, columns_per_round=1, gap=1e-12)),
-    "OneAndHalfClassLPBoost": (lambda: noise(500, 20), dict(nu=.3, columns_per_round=1, gap=1e-12)),
+    "AdaBoostClassifier": (noise, dict(n_estimators=10**6)),
+    "GentleBoostClassifier": (noise, dict(n_estimators=10**6)),
+    "QuadraticBoostClassifier": (noise, dict(n_estimators=10**6, random_state=0)),
+    "PairwiseBoostClassifier": (noisy_pairs, dict(n_estimators=10**6)),
+    "BilinearBoostClassifier": (noisy_blocks, dict(n_estimators=10**6)),
+    "CompositionalBoostClassifier": (
+        noisy_items,
+        dict(n_estimators=10**6, pool="open", node_budget=5000),
+    ),
+    "LPBoostClassifier": (lambda: noise(900, 60), dict(nu=0.6, columns_per_round=1, gap=1e-12)),
+    "OneAndHalfClassLPBoost": (
+        lambda: noise(500, 20),
+        dict(nu=0.3, columns_per_round=1, gap=1e-12),
+    ),
 }
 
 
-def interrupted_fit(est, X, y, delay):
-    "Fit and send a Ctrl-C after `delay` seconds: 'interrupted' (and it says so), 'too early', 'finished' or 'lost'."
-    armed = [True]
+def fit_with_signal(est, X, y, at):
+    "Fit, with a real SIGINT sent at the `at`-th line: 'interrupted', 'too early', 'finished' or 'lost'."
+
     def handler(*_):
-        if armed[0]: armed[0] = False; raise KeyboardInterrupt
+        if armed:
+            armed.clear()
+            raise KeyboardInterrupt
+
+    armed = [True]
     old = signal.signal(signal.SIGINT, handler)
-    timer = threading.Timer(delay, lambda: os.kill(os.getpid(), signal.SIGINT))
+    trap = Interrupt(at, lambda: os.kill(os.getpid(), signal.SIGINT))
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            timer.start(); est.fit(X, y)
-            sent, armed[0] = not armed[0], False
-        if not sent: return "finished"
-        return "interrupted" if any("interrupt" in str(w.message).lower() for w in caught) else "lost"      # Python drops what is raised inside a destructor: another try
-    except KeyboardInterrupt: return "too early"
-    except SystemError as e:                                             # an interrupt at the door of a compiled kernel
-        if isinstance(e.__cause__ or e.__context__, (KeyboardInterrupt, SystemError)) and not hasattr(est, "history_"): return "too early"
+            trap.run(lambda: est.fit(X, y))
+        sent = not armed
+        if not sent:
+            return "finished"
+        said = any("interrupt" in str(w.message).lower() for w in caught)
+        return "interrupted" if said else "lost"  # Python drops what is raised inside a destructor
+    except KeyboardInterrupt:
+        return "too early"
+    except SystemError as e:  # an interrupt at the door of a compiled kernel
+        cause = e.__cause__ or e.__context__
+        if isinstance(cause, (KeyboardInterrupt, SystemError)) and not hasattr(est, "history_"):
+            return "too early"
         raise
     finally:
-        armed[0] = False; timer.cancel(); timer.join(); signal.signal(signal.SIGINT, old)
+        armed.clear()
+        signal.signal(signal.SIGINT, old)
 
 
 @pytest.mark.parametrize("name", LONG)
 def test_interrupted_fit_is_usable(name):
-    if threading.current_thread() is not threading.main_thread(): pytest.skip("signals need the main thread")
-    try: cls = getattr(boostlit, name)
-    except (ImportError, AttributeError): pytest.skip(f"{name} is not built yet")
+    "A signal in the middle of a fit that would take for ever; when it comes is counted in lines."
+    if threading.current_thread() is not threading.main_thread():
+        pytest.skip("signals need the main thread")
+    cls = getattr(boostlit, name)
     make, parameters = LONG[name]
     X, y = make()
-    warm = {k: 3 for k in parameters if k == "n_estimators"} or dict(max_rounds=3)
-    with warnings.catch_warnings(): warnings.simplefilter("ignore"); cls(**{**parameters, **warm}).fit(X, y)       # compiled before the clock runs
-    low, high, seen = .01, None, []                                        # too early at `low`, finished at `high`: the moment lies between
-    while len(seen) < 40:
-        est = cls(**parameters)
-        seen.append(interrupted_fit(est, X, y, 2*low if high is None else (low*high)**.5))
-        if seen[-1] == "interrupted": break
-        if seen[-1] == "too early": low = 2*low if high is None else (low*high)**.5
-        elif seen[-1] == "finished": high = 2*low if high is None else (low*high)**.5
-        if high is not None and high < 1.02*low: low, high = low/2, None      # the machine was slower at one end than at the other: start again
-    assert seen[-1] == "interrupted", seen
-    usable_up_to(est, X, y, cls, parameters, name)
+    few = {**parameters, **rounds_of(parameters, 6)}
+    with warnings.catch_warnings(), kernels("compiled"):
+        warnings.simplefilter("ignore")
+        for _ in range(2):  # twice: the first call imports and compiles
+            counter = Interrupt(-1)
+            counter.run(lambda: cls(**few).fit(X, y))
+        seen = []
+        for share in (0.7, 0.8, 0.6, 0.9, 0.65, 0.75, 0.85, 0.5):
+            est = cls(**parameters)
+            seen.append(fit_with_signal(est, X, y, int(share * counter.count)))
+            if seen[-1] == "interrupted":
+                break
+        assert seen[-1] == "interrupted", seen
+        usable_up_to(est, X, y, cls, parameters, name)
+
+
+def rounds_of(parameters, rounds):
+    "The parameter that counts rounds, set to a few."
+    return {"n_estimators" if "n_estimators" in parameters else "max_rounds": rounds}
 
 
 def usable_up_to(est, X, y, cls, parameters, name):
     "The estimator predicts, and its rounds are the first rounds of a longer fit."
     rounds = est.history_.num_rows
-    assert rounds >= 1 and np.isfinite(est.decision_function(X)).all() and set(np.unique(est.predict(X)).tolist()) <= set(est.classes_.tolist())
-    if hasattr(est, "staged_predict"): assert np.array_equal([*est.staged_predict(X)][-1], est.predict(X))
+    assert (
+        rounds >= 1
+        and np.isfinite(est.decision_function(X)).all()
+        and set(np.unique(est.predict(X)).tolist()) <= set(est.classes_.tolist())
+    )
+    if hasattr(est, "staged_predict"):
+        assert np.array_equal([*est.staged_predict(X)][-1], est.predict(X))
     if "n_estimators" in parameters and name != "QuadraticBoostClassifier":
-        short = cls(**{**parameters, "n_estimators": rounds}).fit(X, y)                                # the rounds kept are the first rounds
+        short = cls(**{**parameters, "n_estimators": rounds}).fit(
+            X, y
+        )  # the rounds kept are the first rounds
         assert np.allclose(short.decision_function(X), est.decision_function(X))
     assert est.terms_.num_rows >= 1
 
 
+HOME = os.path.realpath(os.path.dirname(boostlit.__file__)) + os.sep
+
+
+def is_ours(frame):
+    "Does a frame run Python of the installed package? Asked by its module and file, not by a word in a path."
+    name = frame.f_globals.get("__name__", "")
+    return name.partition(".")[0] == "boostlit" and os.path.realpath(
+        frame.f_code.co_filename
+    ).startswith(HOME)
+
+
+def stop():
+    raise KeyboardInterrupt
+
+
 class Interrupt:
     "A Ctrl-C at the n-th line of boostlit's own Python that a call runs: no clock, so every place can be tried."
-    def __init__(self, at): self.at, self.count, self.where = at, 0, None
+
+    def __init__(self, at, then=stop):
+        self.at, self.then, self.count, self.where = at, then, 0, None
+        self.known = {}
+
     def __call__(self, frame, event, arg):
-        if "boostlit" not in frame.f_code.co_filename: return None
+        code = frame.f_code
+        if code not in self.known:
+            self.known[code] = is_ours(frame)
+        if not self.known[code]:
+            return None
         if event == "line":
             self.count += 1
-            if self.count == self.at: self.where = f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}"; raise KeyboardInterrupt
+            if self.count == self.at:
+                self.where = f"{os.path.basename(code.co_filename)}:{frame.f_lineno}"
+                self.then()
         return self
+
     def run(self, call):
-        old = sys.gettrace(); sys.settrace(self)
-        try: return call()
-        finally: sys.settrace(old)
+        old = sys.gettrace()
+        sys.settrace(self)
+        try:
+            return call()
+        finally:
+            sys.settrace(old)
+
+
+def test_only_the_package_is_traced(tmp_path, monkeypatch):
+    "A module of another package under a folder called boostlit is none of ours."
+    folder = tmp_path / "boostlit" / "site-packages"
+    folder.mkdir(parents=True)
+    (folder / "stranger_here.py").write_text("def run():\n    x = 1\n    return x\n")
+    monkeypatch.syspath_prepend(str(folder))
+    import stranger_here
+
+    counter = Interrupt(-1)
+    counter.run(stranger_here.run)
+    assert counter.count == 0
+    counter.run(lambda: dir(boostlit))
+    assert counter.count > 0  # our own `__dir__` is
 
 
 @pytest.mark.parametrize("name", LONG)
 def test_fuzzed_interrupts(name):
     cls, (make, parameters) = getattr(boostlit, name), LONG[name]
-    X, y = make(); X, y = X[:80], y[:80]
-    parameters = {**parameters, **({"n_estimators": 6} if "n_estimators" in parameters else {"max_rounds": 6})}
+    X, y = make()
+    X, y = X[:80], y[:80]
+    parameters = {**parameters, **rounds_of(parameters, 6)}
     fit = lambda est: est.fit(X, y)
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), kernels("compiled"):
         warnings.simplefilter("ignore")
-        for _ in range(2): est, counter = cls(**parameters), Interrupt(-1); counter.run(lambda: fit(est))       # twice: the first call imports; the constructor is not counted
+        for _ in range(2):
+            est, counter = cls(**parameters), Interrupt(-1)
+            counter.run(
+                lambda: fit(est)
+            )  # twice: the first call imports; the constructor is not counted
         seen, rng = [], np.random.default_rng(0)
-        for at in rng.choice(counter.count, min(counter.count, 3000 if SOAK else 60), replace=False) + 1:
+        for at in (
+            rng.choice(counter.count, min(counter.count, 3000 if SOAK else 60), replace=False) + 1
+        ):
             est, trap = cls(**parameters), Interrupt(int(at))
-            try: trap.run(lambda: fit(est))
-            except (KeyboardInterrupt, SystemError) as e:                      # before the first round was finished, or while the model was packed: nothing half-finished is left
-                assert isinstance(e, KeyboardInterrupt) or isinstance(e.__cause__ or e.__context__, KeyboardInterrupt)
+            try:
+                trap.run(lambda: fit(est))
+            except (
+                KeyboardInterrupt,
+                SystemError,
+            ) as e:  # before the first round was finished, or while the model was packed: nothing half-finished is left
+                assert isinstance(e, KeyboardInterrupt) or isinstance(
+                    e.__cause__ or e.__context__, KeyboardInterrupt
+                )
                 assert vars(est) == vars(cls(**parameters)) and str(est) == repr(est), trap.where
-                seen.append("raised"); continue
-            assert trap.where or counter.count - at < 20                      # the same call runs the same lines, but for a few of the last
-            if trap.where is None: continue
+                seen.append("raised")
+                continue
+            assert (
+                trap.where or counter.count - at < 20
+            )  # the same call runs the same lines, but for a few of the last
+            if trap.where is None:
+                continue
             seen.append("kept")
-            try: usable_up_to(est, X, y, cls, parameters, name)
-            except Exception as e: raise AssertionError(f"interrupted at {trap.where}: {type(e).__name__}: {e}") from e
-    print(f"{name}: Ctrl-C at {len(seen)} of {counter.count} lines, {seen.count('kept')} times a model of the rounds so far")
-    assert seen.count("kept") >= len(seen)//5
+            try:
+                usable_up_to(est, X, y, cls, parameters, name)
+            except Exception as e:
+                raise AssertionError(f"interrupted at {trap.where}: {type(e).__name__}: {e}") from e
+    print(
+        f"{name}: Ctrl-C at {len(seen)} of {counter.count} lines, {seen.count('kept')} times a model of the rounds so far"
+    )
+    assert seen.count("kept") >= len(seen) // 5
 
 
 class Late:
     "Ctrl-C at the first question of a later class: the oracle raises it when the `at`-th run of rounds begins."
-    def __init__(self, best, n_rounds, at): self.best, self.stop, self.calls = best, n_rounds*at, 0
+
+    def __init__(self, best, n_rounds, at):
+        self.best, self.stop, self.calls = best, n_rounds * at, 0
+
     def __call__(self, oracle, *a, **k):
         self.calls += 1
-        if self.calls > self.stop: raise KeyboardInterrupt
+        if self.calls > self.stop:
+            raise KeyboardInterrupt
         return self.best(oracle, *a, **k)
 
 
@@ -140,58 +258,109 @@ def test_interrupt_at_a_later_class(monkeypatch, at):
     from sklearn.datasets import load_wine
     from sklearn.exceptions import NotFittedError
     from boostlit.quadratic.boosting import ProductOracle, QuadraticBoostClassifier
+
     X, y = load_wine(return_X_y=True)
-    whole = QuadraticBoostClassifier(n_estimators=3, degree=1).fit(X, y)                          # degree one: a round costs one
+    whole = QuadraticBoostClassifier(n_estimators=3, degree=1).fit(
+        X, y
+    )  # degree one: a round costs one
     est, trap = QuadraticBoostClassifier(n_estimators=3, degree=1), Late(ProductOracle.best, 3, at)
     monkeypatch.setattr(ProductOracle, "best", lambda oracle, *a: trap(oracle, *a))
     if at == 0:
-        with pytest.raises(KeyboardInterrupt): est.fit(X, y)
-        with pytest.raises(NotFittedError): est.predict(X)
+        with pytest.raises(KeyboardInterrupt):
+            est.fit(X, y)
+        with pytest.raises(NotFittedError):
+            est.predict(X)
         return
-    with pytest.warns(RuntimeWarning, match=f"keeps the {3*at} rounds"): est.fit(X, y)
-    assert np.array_equal(est.alphas_, whole.alphas_[:3*at]) and np.array_equal(est.stumps_, whole.stumps_[:3*at]) and est.history_.num_rows == 3*at
+    with pytest.warns(RuntimeWarning, match=f"keeps the {3 * at} rounds"):
+        est.fit(X, y)
+    assert (
+        np.array_equal(est.alphas_, whole.alphas_[: 3 * at])
+        and np.array_equal(est.stumps_, whole.stumps_[: 3 * at])
+        and est.history_.num_rows == 3 * at
+    )
     F = est.decision_function(X)
-    assert np.array_equal(F[:, :at], whole.decision_function(X)[:, :at]) and not F[:, at:].any() and np.array_equal([*est.staged_predict(X)][-1], est.predict(X))
+    assert (
+        np.array_equal(F[:, :at], whole.decision_function(X)[:, :at])
+        and not F[:, at:].any()
+        and np.array_equal([*est.staged_predict(X)][-1], est.predict(X))
+    )
 
 
 @pytest.mark.parametrize("name", ["GentleBoostClassifier", "QuadraticBoostClassifier"])
 def test_fuzzed_interrupts_of_several_classes(name):
     "A Ctrl-C at any line of a three-class fit: lost only before the first round is finished or while the model is packed, else a prefix of the whole model."
     from sklearn.datasets import load_wine
-    X, y = load_wine(return_X_y=True); cls = getattr(boostlit, name)
+
+    X, y = load_wine(return_X_y=True)
+    cls = getattr(boostlit, name)
     make = lambda: cls(n_estimators=4, **({"random_state": 0} if name[0] == "Q" else {}))
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), kernels("compiled"):
         warnings.simplefilter("ignore")
-        whole = make().fit(X, y); counter = Interrupt(-1); counter.run(lambda: make().fit(X, y)); kept = []
-        lines = np.random.default_rng(0).choice(counter.count, min(counter.count, 2000 if SOAK else 40), replace=False) + 1
+        whole = make().fit(X, y)
+        make().fit(X, y)
+        counter = Interrupt(-1)
+        counter.run(lambda: make().fit(X, y))
+        kept = []
+        lines = (
+            np.random.default_rng(0).choice(
+                counter.count, min(counter.count, 2000 if SOAK else 40), replace=False
+            )
+            + 1
+        )
         for at in lines:
             est, trap = make(), Interrupt(int(at))
-            try: trap.run(lambda: est.fit(X, y))
-            except (KeyboardInterrupt, SystemError): assert vars(est) == vars(make()), trap.where; continue           # before the first round, or while the model was packed: as if never fitted
-            if name[0] == "G": T = est.stumps_.shape[1]; assert est.stumps_.tobytes() == whole.stumps_[:, :T].tobytes() and est.history_.num_rows == 3*T
-            else: T = len(est.alphas_); assert np.array_equal(est.alphas_, whole.alphas_[:T]) and est.stumps_.tobytes() == whole.stumps_[:est.sizes_.sum()].tobytes() and est.history_.num_rows == T
+            try:
+                trap.run(lambda: est.fit(X, y))
+            except (KeyboardInterrupt, SystemError):
+                assert vars(est) == vars(make()), trap.where
+                continue  # before the first round, or while the model was packed: as if never fitted
+            if name[0] == "G":
+                T = est.stumps_.shape[1]
+                assert (
+                    est.stumps_.tobytes() == whole.stumps_[:, :T].tobytes()
+                    and est.history_.num_rows == 3 * T
+                )
+            else:
+                T = len(est.alphas_)
+                assert (
+                    np.array_equal(est.alphas_, whole.alphas_[:T])
+                    and est.stumps_.tobytes() == whole.stumps_[: est.sizes_.sum()].tobytes()
+                    and est.history_.num_rows == T
+                )
             assert np.isfinite(est.decision_function(X)).all() and est.terms_.num_rows >= 1
             kept.append(T)
-    print(f"{name} of three classes: Ctrl-C at {len(lines)} of {counter.count} lines, {len(kept)} times a model of the rounds so far")
-    assert len(kept) >= len(lines)//3
+    print(
+        f"{name} of three classes: Ctrl-C at {len(lines)} of {counter.count} lines, {len(kept)} times a model of the rounds so far"
+    )
+    assert len(kept) >= len(lines) // 3
 
 
 @pytest.mark.parametrize("name", LONG)
 def test_a_fit_that_fails_leaves_the_earlier_model(name, tmp_path):
     "Whole or not at all: an error or a Ctrl-C in the middle of a second fit, on other data, and the first model answers as before."
     cls, (make, parameters) = getattr(boostlit, name), LONG[name]
-    parameters = {**parameters, **({"n_estimators": 3} if "n_estimators" in parameters else {"max_rounds": 3})}
-    X, y = make(); A, a, B, b = X[:60], y[:60], X[60:100, ..., 1:], y[60:100]
-    with warnings.catch_warnings():
+    parameters = {**parameters, **rounds_of(parameters, 3)}
+    X, y = make()
+    A, a, B, b = X[:60], y[:60], X[60:100, ..., 1:], y[60:100]
+    with warnings.catch_warnings(), kernels("compiled"):
         warnings.simplefilter("ignore")
-        est = cls(**parameters).fit(A, a); before, text = est.decision_function(A), str(est); counter = Interrupt(-1); counter.run(lambda: clone(est).fit(B, b))
-        for at in np.linspace(2, counter.count//2, 8).astype(int):
-            try: Interrupt(int(at)).run(lambda: est.fit(B, b)); est.fit(A, a)
-            except (KeyboardInterrupt, SystemError): pass
+        est = cls(**parameters).fit(A, a)
+        clone(est).fit(B, b)
+        before, text = est.decision_function(A), str(est)
+        counter = Interrupt(-1)
+        counter.run(lambda: clone(est).fit(B, b))
+        for at in np.linspace(2, counter.count // 2, 8).astype(int):
+            try:
+                Interrupt(int(at)).run(lambda: est.fit(B, b))
+                est.fit(A, a)
+            except (KeyboardInterrupt, SystemError):
+                pass
             assert np.array_equal(est.decision_function(A), before) and str(est) == text
-        with pytest.raises(ValueError): est.fit(B, np.full(len(b), np.nan))
+        with pytest.raises(ValueError):
+            est.fit(B, np.full(len(b), np.nan))
         assert np.array_equal(est.decision_function(A), before)
-    save_model(est, tmp_path/"m"); assert np.array_equal(load_model(tmp_path/"m").decision_function(A), before)
+    save_model(est, tmp_path / "m")
+    assert np.array_equal(load_model(tmp_path / "m").decision_function(A), before)
 
 
 # ---------------------------------------------------------------- a full disk
@@ -201,19 +370,27 @@ def two_models():
     return [AdaBoostClassifier(n_estimators=k).fit(X, y) for k in (2, 40)]
 
 
-def full(*_, **__): raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+def full(*_, **__):
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
 
 @pytest.mark.parametrize("step", ["fsync", "replace", "open", "write"])
 def test_disk_full_keeps_the_old_file(two_models, tmp_path, monkeypatch, step):
     old, new = two_models
-    path = tmp_path/"model.arrow"
-    save_model(old, path); before = path.read_bytes()
+    path = tmp_path / "model.arrow"
+    save_model(old, path)
+    before = path.read_bytes()
     with monkeypatch.context() as m:
-        if step == "fsync": m.setattr(os, "fsync", full)
-        elif step == "replace": m.setattr(os, "replace", full)
-        elif step == "open": m.setattr(models.os, "open", full)
-        else: m.setattr(pa, "OSFile", full)
-        with pytest.raises(OSError, match="No space left"): save_model(new, path)
+        if step == "fsync":
+            m.setattr(os, "fsync", full)
+        elif step == "replace":
+            m.setattr(os, "replace", full)
+        elif step == "open":
+            m.setattr(models.os, "open", full)
+        else:
+            m.setattr(pa, "OSFile", full)
+        with pytest.raises(OSError, match="No space left"):
+            save_model(new, path)
     assert path.read_bytes() == before and os.listdir(tmp_path) == ["model.arrow"]
     save_model(new, path)
     assert len(load_model(path).alphas_) == len(new.alphas_)
@@ -222,18 +399,23 @@ def test_disk_full_keeps_the_old_file(two_models, tmp_path, monkeypatch, step):
 @pytest.mark.skipif(sys.platform == "win32", reason="needs resource limits")
 def test_write_that_stops_half_way(two_models, tmp_path):
     import resource
+
     old, new = two_models
-    path = tmp_path/"model.arrow"
-    save_model(old, path); before = path.read_bytes()
+    path = tmp_path / "model.arrow"
+    save_model(old, path)
+    before = path.read_bytes()
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     handler = signal.getsignal(signal.SIGXFSZ)
     try:
-        if MAIN: signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        if MAIN:
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (1000, hard))
-        with pytest.raises(OSError): save_model(new, path)
+        with pytest.raises(OSError):
+            save_model(new, path)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-        if MAIN: signal.signal(signal.SIGXFSZ, handler)
+        if MAIN:
+            signal.signal(signal.SIGXFSZ, handler)
     assert path.read_bytes() == before and os.listdir(tmp_path) == ["model.arrow"]
 
 
@@ -242,79 +424,113 @@ def child(work):
     "A forked child that works until it is killed."
     pid = os.fork()
     if pid == 0:
-        try: work()
-        finally: os._exit(1)
+        try:
+            work()
+        finally:
+            os._exit(1)
     return pid
+
 
 def kill(pid):
     os.kill(pid, signal.SIGKILL)
     _, status = os.waitpid(pid, 0)
-    assert os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL, "the child stopped by itself"
+    assert os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL, (
+        "the child stopped by itself"
+    )
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_kill_during_save(two_models, tmp_path):
-    path, kinds, rng = tmp_path/"model.arrow", set(), np.random.default_rng(0)
+    path, kinds, rng = tmp_path / "model.arrow", set(), np.random.default_rng(0)
     sizes = {len(m.alphas_): m for m in two_models}
     save_model(two_models[0], path)
+
     def work():
         while True:
-            for m in two_models: save_model(m, path)
+            for m in two_models:
+                save_model(m, path)
+
     kills = 500 if SOAK else 12
     for k in range(kills):
-        pid = child(work); time.sleep(.002 + .06*rng.random()); kill(pid)
-        est = load_model(path)                                            # whole, always
-        kinds.add(len(est.alphas_)); assert np.array_equal(est.stumps_, sizes[len(est.alphas_)].stumps_)
-    save_model(two_models[0], path); assert len(load_model(path).alphas_) == len(two_models[0].alphas_)
+        pid = child(work)
+        time.sleep(0.002 + 0.06 * rng.random())
+        kill(pid)
+        est = load_model(path)  # whole, always
+        kinds.add(len(est.alphas_))
+        assert np.array_equal(est.stumps_, sizes[len(est.alphas_)].stumps_)
+    save_model(two_models[0], path)
+    assert len(load_model(path).alphas_) == len(two_models[0].alphas_)
     print(f"kill during save: {kills} kills, file whole every time, versions seen {sorted(kinds)}")
 
 
 def slow_download(table):
     "A download that takes a moment and leaves its pieces in its own folder first."
+
     def download(name, info, folder, progress):
-        for k in range(5): (folder/str(k)).write_bytes(b"x"*1000); time.sleep(.002)
+        for k in range(5):
+            (folder / str(k)).write_bytes(b"x" * 1000)
+            time.sleep(0.002)
         return table
+
     return download
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_kill_during_download(tmp_path, monkeypatch):
-    monkeypatch.setenv("BOOSTLIT_CACHE", str(tmp_path/"cache")); monkeypatch.delenv("BOOSTLIT_DATA", raising=False)
+    monkeypatch.setenv("BOOSTLIT_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("BOOSTLIT_DATA", raising=False)
     table, rng = pa.table({"a": np.arange(5000)}), np.random.default_rng(0)
     monkeypatch.setattr(datasets, "_download", slow_download(table))
+
     def work():
-        while True: datasets.fetch_dataset("labor", progress=False)
+        while True:
+            datasets.fetch_dataset("labor", progress=False)
+
     kills, whole = 200 if SOAK else 10, 0
     for k in range(kills):
-        pid = child(work); time.sleep(.002 + .05*rng.random()); kill(pid)
-        file = tmp_path/"cache"/"labor.parquet"
-        if file.exists(): whole += 1; assert pq.read_table(file).equals(table)
-    assert pq.read_table(datasets.fetch_dataset("labor", progress=False)).equals(table)            # the next run goes on
+        pid = child(work)
+        time.sleep(0.002 + 0.05 * rng.random())
+        kill(pid)
+        file = tmp_path / "cache" / "labor.parquet"
+        if file.exists():
+            whole += 1
+            assert pq.read_table(file).equals(table)
+    assert pq.read_table(datasets.fetch_dataset("labor", progress=False)).equals(
+        table
+    )  # the next run goes on
     print(f"kill during download: {kills} kills, {whole} times a whole file, never a part of one")
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_two_processes_share_a_cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("BOOSTLIT_CACHE", str(tmp_path/"cache")); monkeypatch.delenv("BOOSTLIT_DATA", raising=False)
+    monkeypatch.setenv("BOOSTLIT_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("BOOSTLIT_DATA", raising=False)
     table = pa.table({"a": np.arange(5000)})
     monkeypatch.setattr(datasets, "_download", slow_download(table))
+
     def work():
         try:
-            for _ in range(15): assert pq.read_table(datasets.fetch_dataset("labor", progress=False)).equals(table)
-        except BaseException: os._exit(3)
+            for _ in range(15):
+                assert pq.read_table(datasets.fetch_dataset("labor", progress=False)).equals(table)
+        except BaseException:
+            os._exit(3)
         os._exit(0)
+
     pids = [child(work) for _ in range(3)]
     assert [os.waitstatus_to_exitcode(os.waitpid(p, 0)[1]) for p in pids] == [0, 0, 0]
-    assert os.listdir(tmp_path/"cache") == ["labor.parquet"]                                       # no temporary folder stays behind
+    assert os.listdir(tmp_path / "cache") == ["labor.parquet"]  # no temporary folder stays behind
 
 
-ROOM = '''
-import time
+ROOM = """
+import os, time
 from boostlit.lab.experiments import reproduction, run_units
 def unit(n):
+    if n == 5 and os.path.exists("hold.txt"):
+        open("held.txt", "w").close()
+        while True: time.sleep(1)
     time.sleep(.004)
     with open("calls.txt", "a") as f: f.write(f"{n}\\n")
     return {"value": n}
@@ -322,7 +538,7 @@ def unit(n):
 def units(n_jobs=1, out=None, progress=True):
     t = run_units(unit, [dict(n=n) for n in range(12)], out, progress=progress)
     return [dict(dataset="d", method="m", quantity="sum", value=sum(t["value"].to_pylist()))]
-'''
+"""
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
@@ -332,28 +548,60 @@ def test_kill_during_reproduce(tmp_path, monkeypatch):
     from boostlit.lab import command as cli
     from boostlit.lab import experiments as E
     from tqdm.auto import tqdm
-    tqdm.set_lock(threading.RLock())                                     # its usual lock is shared with forked children, and a killed one would keep it for ever
-    (tmp_path/"room_to_kill.py").write_text(ROOM); monkeypatch.chdir(tmp_path); monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.setattr(E, "REPRODUCTIONS", {}); monkeypatch.setattr(cli, "REPRODUCTIONS", E.REPRODUCTIONS); sys.modules.pop("room_to_kill", None)
-    table3, = cli.select(cli.load_reproductions(("room_to_kill",)), ["2"])
-    run = lambda: cli.run_item(table3, tmp_path/"out", progress=False)                                   # the report at the end of `reproduce` is written whole or not at all, like every file here
+
+    tqdm.set_lock(
+        threading.RLock()
+    )  # its usual lock is shared with forked children, and a killed one would keep it for ever
+    (tmp_path / "room_to_kill.py").write_text(ROOM)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(E, "REPRODUCTIONS", {})
+    monkeypatch.setattr(cli, "REPRODUCTIONS", E.REPRODUCTIONS)
+    sys.modules.pop("room_to_kill", None)
+    (table3,) = cli.select(cli.load_reproductions(("room_to_kill",)), ["2"])
+    run = lambda: cli.run_item(
+        table3, tmp_path / "out", progress=False
+    )  # the report at the end of `reproduce` is written whole or not at all, like every file here
     rng, kills, finished, rounds = np.random.default_rng(0), 0, 0, 50 if SOAK else 2
     for r in range(rounds):
-        shutil.rmtree(tmp_path/"out", ignore_errors=True)
-        (tmp_path/"calls.txt").write_text(""); deaths = 0
+        shutil.rmtree(tmp_path / "out", ignore_errors=True)
+        (tmp_path / "calls.txt").write_text("")
+        deaths = 0
         for k in range(8):
+            if k == 0:
+                (
+                    tmp_path / "hold.txt"
+                ).touch()  # the first kill comes in the sixth unit, however busy the machine is
             pid = os.fork()
             if pid == 0:
-                try: run()
-                finally: os._exit(0)
-            time.sleep(.01 + .06*rng.random()); os.kill(pid, signal.SIGKILL); _, status = os.waitpid(pid, 0)
-            if os.WIFSIGNALED(status): deaths += 1
-            else: finished += 1
+                try:
+                    run()
+                finally:
+                    os._exit(0)
+            if k == 0:
+                while not (tmp_path / "held.txt").exists():
+                    time.sleep(0.002)
+                (tmp_path / "hold.txt").unlink()
+                (tmp_path / "held.txt").unlink()
+            else:
+                time.sleep(0.01 + 0.06 * rng.random())
+            os.kill(pid, signal.SIGKILL)
+            _, status = os.waitpid(pid, 0)
+            if os.WIFSIGNALED(status):
+                deaths += 1
+            else:
+                finished += 1
         result = run()
-        calls = [int(c) for c in (tmp_path/"calls.txt").read_text().split()]
-        assert result[0]["value"] == 66 and set(calls) == set(range(12)) and len(calls) <= 12 + deaths, (calls, deaths)     # at most the unit under way is lost
+        calls = [int(c) for c in (tmp_path / "calls.txt").read_text().split()]
+        assert (
+            result[0]["value"] == 66 and set(calls) == set(range(12)) and len(calls) <= 12 + deaths
+        ), (calls, deaths)  # at most the unit under way is lost
         kills += deaths
-        assert len([*(tmp_path/"out").rglob("*.part")]) <= deaths                                                                   # a killed write may leave its temporary file, never half a result
+        assert (
+            len([*(tmp_path / "out").rglob("*.part")]) <= deaths
+        )  # a killed write may leave its temporary file, never half a result
     sys.modules.pop("room_to_kill", None)
-    print(f"kill during reproduce: {kills} kills in {rounds} runs, {finished} runs were faster than the kill, every result right, no finished unit computed twice")
+    print(
+        f"kill during reproduce: {kills} kills in {rounds} runs, {finished} runs were faster than the kill, every result right, no finished unit computed twice"
+    )
     assert kills >= rounds

@@ -1,23 +1,30 @@
 "The repository as a reader and a packager meet it: pages, links, formulas, metadata."
+
 import json, re, subprocess, sys
 from configparser import ConfigParser
 from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = sorted(p for p in (ROOT/"nbs").rglob("*.ipynb") if "checkpoints" not in str(p))
-IDS = [str(p.relative_to(ROOT/"nbs")) for p in PAGES]
-cells = lambda p, kind: ["".join(c["source"]) for c in json.loads(p.read_text(encoding="utf-8"))["cells"] if c["cell_type"] == kind]
+PAGES = sorted(p for p in (ROOT / "nbs").rglob("*.ipynb") if "checkpoints" not in str(p))
+IDS = [str(p.relative_to(ROOT / "nbs")) for p in PAGES]
+cells = lambda p, kind: [
+    "".join(c["source"])
+    for c in json.loads(p.read_text(encoding="utf-8"))["cells"]
+    if c["cell_type"] == kind
+]
 TEXT = {p: "\n\n".join(cells(p, "markdown")) for p in PAGES}
 CODE = {p: cells(p, "code") for p in PAGES}
 
 
 def settings():
-    cfg = ConfigParser(delimiters=["="]); cfg.read(ROOT/"settings.ini", encoding="utf-8"); return cfg["DEFAULT"]
+    cfg = ConfigParser(delimiters=["="])
+    cfg.read(ROOT / "settings.ini", encoding="utf-8")
+    return cfg["DEFAULT"]
 
 
 def sidebar_pages():
-    return re.findall(r"[\w/]+\.ipynb", (ROOT/"_quarto.yml").read_text().partition("sidebar:")[2])
+    return re.findall(r"[\w/]+\.ipynb", (ROOT / "_quarto.yml").read_text().partition("sidebar:")[2])
 
 
 def test_every_page_is_in_the_sidebar_once():
@@ -41,17 +48,27 @@ def test_page_is_whole(page):
 @pytest.mark.parametrize("page", PAGES, ids=IDS)
 def test_links_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)\s]+)\)", TEXT[page]):
-        if re.match(r"[a-z]+:|#", target): continue
-        path = (page.parent/target.split("#")[0]).resolve()
+        if re.match(r"[a-z]+:|#", target):
+            continue
+        path = (page.parent / target.split("#")[0]).resolve()
         assert path.exists(), f"{target} does not exist"
 
 
 def test_labels_are_unique_and_references_resolve():
-    labels = [m for p in PAGES for m in re.findall(r"\{#((?:eq|fig|tbl|sec|thm|lem)-[\w-]+)", TEXT[p])]
-    labels += [m for p in PAGES for s in CODE[p] for m in re.findall(r"^#\|\s*label:\s*((?:fig|tbl)-[\w-]+)", s, re.M)]
+    labels = [
+        m for p in PAGES for m in re.findall(r"\{#((?:eq|fig|tbl|sec|thm|lem)-[\w-]+)", TEXT[p])
+    ]
+    labels += [
+        m
+        for p in PAGES
+        for s in CODE[p]
+        for m in re.findall(r"^#\|\s*label:\s*((?:fig|tbl)-[\w-]+)", s, re.M)
+    ]
     assert len(labels) == len(set(labels)), {l for l in labels if labels.count(l) > 1}
     for p in PAGES:
-        own = set(re.findall(r"\{#((?:eq|fig|tbl|sec|thm|lem)-[\w-]+)", TEXT[p])) | {m for s in CODE[p] for m in re.findall(r"^#\|\s*label:\s*([\w-]+)", s, re.M)}
+        own = set(re.findall(r"\{#((?:eq|fig|tbl|sec|thm|lem)-[\w-]+)", TEXT[p])) | {
+            m for s in CODE[p] for m in re.findall(r"^#\|\s*label:\s*([\w-]+)", s, re.M)
+        }
         for ref in re.findall(r"(?<![\w@`\\])@((?:eq|fig|tbl|sec|thm|lem)-[\w-]*\w)", TEXT[p]):
             assert ref in own, f"{p.name}: @{ref} is not on this page"
 
@@ -60,53 +77,96 @@ def test_labels_are_unique_and_references_resolve():
 def test_figures_have_captions_and_alt_text(page):
     for source in CODE[page]:
         if re.search(r"^#\|\s*label:\s*fig-", source, re.M):
-            assert re.search(r"^#\|\s*fig-cap:", source, re.M) and re.search(r"^#\|\s*fig-alt:", source, re.M), source[:80]
+            assert re.search(r"^#\|\s*fig-cap:", source, re.M) and re.search(
+                r"^#\|\s*fig-alt:", source, re.M
+            ), source[:80]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=IDS)
 def test_formulas_parse(page):
     pypandoc = pytest.importorskip("pypandoc")
     text = re.sub(r"(\$\$)\s*\{#eq-[\w-]+\}", r"\1", TEXT[page])
-    run = subprocess.run([pypandoc.get_pandoc_path(), "-f", "markdown", "-t", "html", "--mathml"], input=text, capture_output=True, text=True)
+    run = subprocess.run(
+        [pypandoc.get_pandoc_path(), "-f", "markdown", "-t", "html", "--mathml"],
+        input=text,
+        capture_output=True,
+        text=True,
+    )
     assert run.returncode == 0 and "Could not convert TeX math" not in run.stderr, run.stderr[:600]
 
 
 def test_nothing_of_a_machine_is_in_the_tree():
-    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True).stdout.split() or [str(p) for p in PAGES]
+    tracked = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True
+    ).stdout.split() or [str(p) for p in PAGES]
     bad = re.compile(r"/(?:root|home|Users|work|farm)/[\w.-]+|/tmp/[\w.-]{6,}")
     for name in tracked:
-        path = ROOT/name
-        if path.suffix in {".ipynb", ".py", ".md", ".yml", ".ini", ".toml", ".csv", ".json", ".cff", ""} and path.is_file() and path != Path(__file__):
+        path = ROOT / name
+        if (
+            path.suffix
+            in {".ipynb", ".py", ".md", ".yml", ".ini", ".toml", ".csv", ".json", ".cff", ""}
+            and path.is_file()
+            and path != Path(__file__)
+        ):
             hit = bad.search(path.read_text(encoding="utf-8", errors="ignore"))
             assert not hit, f"{name}: {hit and hit.group(0)}"
     assert not [n for n in tracked if n.endswith(".parquet")]
 
 
 def test_exported_code_needs_no_press():
-    for path in (ROOT/"boostlit").rglob("*.py"):
-        if path.name != "_modidx.py": assert not re.search(r"^\s*(?:from|import) (?:nbdev|fastcore|execnb)", path.read_text(), re.M), path.name
+    for path in (ROOT / "boostlit").rglob("*.py"):
+        if path.name != "_modidx.py":
+            assert not re.search(
+                r"^\s*(?:from|import) (?:nbdev|fastcore|execnb)", path.read_text(), re.M
+            ), path.name
 
 
 def test_readme_is_in_step():
-    assert subprocess.run([sys.executable, ROOT/".ci/readme.py", "--check"]).returncode == 0
+    assert subprocess.run([sys.executable, ROOT / ".ci/readme.py", "--check"]).returncode == 0
 
 
 def test_processing_for_the_site_runs(tmp_path):
     import os, shutil
-    copy, stub = tmp_path/"boostlit", tmp_path/"bin"/"quarto"
-    shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".venv*", ".git", "_proc", "_docs", "__pycache__", "reproduction"))
-    stub.parent.mkdir(); stub.write_text("#!/bin/sh\necho 1.7.31\n"); stub.chmod(0o755)      # nbdev would try to install Quarto when it finds none
-    run = subprocess.run([Path(sys.executable).parent/"nbdev_proc_nbs"], cwd=copy, capture_output=True, text=True, env={**os.environ, "PATH": f"{stub.parent}{os.pathsep}{os.environ['PATH']}"})
+
+    copy, stub = tmp_path / "boostlit", tmp_path / "bin" / "quarto"
+    shutil.copytree(
+        ROOT,
+        copy,
+        ignore=shutil.ignore_patterns(
+            ".venv*", ".git", "_proc", "_docs", "__pycache__", "reproduction"
+        ),
+    )
+    stub.parent.mkdir()
+    stub.write_text("#!/bin/sh\necho 1.7.31\n")
+    stub.chmod(0o755)  # nbdev would try to install Quarto when it finds none
+    run = subprocess.run(
+        [Path(sys.executable).parent / "nbdev_proc_nbs"],
+        cwd=copy,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PATH": f"{stub.parent}{os.pathsep}{os.environ['PATH']}"},
+    )
     assert run.returncode == 0, run.stderr[-800:]
     assert "pip install" not in run.stdout and "Requirement already" not in run.stdout
-    assert {str(p.relative_to(copy/"_proc")) for p in (copy/"_proc").rglob("*.ipynb")} >= set(IDS)
+    assert {str(p.relative_to(copy / "_proc")) for p in (copy / "_proc").rglob("*.ipynb")} >= set(
+        IDS
+    )
 
 
 def test_versions_agree():
     import boostlit
-    assert boostlit.__version__ == settings()["version"] and f"version: {settings()['version']}" in (ROOT/"CITATION.cff").read_text()
+
+    assert (
+        boostlit.__version__ == settings()["version"]
+        and f"version: {settings()['version']}" in (ROOT / "CITATION.cff").read_text()
+    )
 
 
 def test_import_is_light():
     code = "import sys, boostlit; print(sorted(set(sys.modules) & {'numpy', 'numba', 'sklearn', 'pyarrow', 'matplotlib', 'scipy'}))"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        ).stdout.strip()
+        == "[]"
+    )

@@ -8,7 +8,7 @@ __all__ = ['STUMP', 'SAMPLE', 'UNIT', 'CRITERIA', 'WORTH', 'stump_value', 'stump
            'split_score', 'reference_stump', 'fixed_scale', 'to_fixed', 'Joint', 'join_columns', 'StumpOracle',
            'n_threads', 'shared_out', 'column_sums', 'find_split', 'search_stump', 'best_stump', 'record_stump',
            'code_values', 'code_outputs', 'random_problem', 'best_class_stump', 'record_class_stump', 'LearnerOracle',
-           'fit_learner', 'describe_stump', 'DecisionStumpClassifier']
+           'learner_says', 'real_outputs', 'fit_learner', 'describe_stump', 'DecisionStumpClassifier']
 
 # %% ../../nbs/core/02_stumps.ipynb #be2a8eb8
 import math, os
@@ -346,19 +346,51 @@ def _scan(HS, HW, n_codes, has_nan, nominal, lo, hi, S, W, criterion):
 CRITERIA = {"error": 0, "entropy": 1, "least_squares": 2}
 
 class StumpOracle:
-    "Answers which stump is best for labels `y` and weights `w`; data is prepared once."
+    """Answers which stump is best for labels `y` and weights `w`; data is prepared once.
+
+    Parameters
+    ----------
+    X : ndarray
+        (n, d) float64; nominal columns as codes, NaN for missing
+    kinds : list | None, default=None
+        "numeric" or "nominal", one a column; None for all numeric
+    max_bins : int | None, default=256
+        most codes a numeric column; None keeps every distinct value
+    criterion : str, default="error"
+        "error", "entropy" or "least_squares"
+    n_jobs : int, default=1
+        threads that share the features
+    n_classes : int | None, default=None
+        for stumps that name a class; None for signs or reals
+
+    Attributes
+    ----------
+    shape : tuple
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from boostlit import StumpOracle
+    >>> X, y = np.array([[1.], [2.], [3.], [4.]]), np.array([-1., -1., 1., -1.])
+    >>> oracle = StumpOracle(X)
+    >>> stump, edge = oracle.best(y, np.full(4, .25))
+    >>> print(f"cut at {stump['threshold']}, edge {edge:.2f}")
+    cut at 1.5, edge 0.50
+    """
     def __init__(self,
                  X:np.ndarray,          # (n, d) float64; nominal columns as codes, NaN for missing
                  kinds:list|None=None,  # "numeric" or "nominal", one a column; None for all numeric
                  max_bins:int|None=256, # most codes a numeric column; None keeps every distinct value
                  criterion:str="error", # "error", "entropy" or "least_squares"
-                 n_jobs:int=1):         # threads that share the features
+                 n_jobs:int=1,          # threads that share the features
+                 n_classes:int|None=None): # for stumps that name a class; None for signs or reals
         if criterion not in CRITERIA: raise ValueError(f"criterion must be one of {list(CRITERIA)}, got {criterion!r}")
         X = np.ascontiguousarray(X, dtype=np.float64)
         if X.ndim != 2 or 0 in X.shape: raise ValueError(f"the stump oracle needs at least one row and one column, got shape {X.shape}")
         kinds = ["numeric"]*X.shape[1] if kinds is None else ["nominal" if k == "nominal" else "numeric" for k in kinds]
         if len(kinds) != X.shape[1]: raise ValueError(f"kinds names {len(kinds)} columns, X has {X.shape[1]}")
-        self.kinds, self.criterion, self.n_jobs = kinds, criterion, n_jobs
+        self.kinds, self.criterion, self.n_jobs, self.n_classes = kinds, criterion, n_jobs, n_classes
+        self.kind = "class" if n_classes else "real" if criterion == "least_squares" else "sign"
         self.codes, self.points, self.n_codes, self.has_nan = prepare(X, kinds, max_bins)
         self.nominal, self.joint, self.pool = np.array([k == "nominal" for k in kinds]), None, None
 
@@ -366,7 +398,12 @@ class StumpOracle:
     def shape(self)->tuple: return self.codes.shape[::-1]
 
     def join(self)->Joint:
-        "The columns as they are summed: joint where that saves additions."
+        """The columns as they are summed: joint where that saves additions.
+
+        Returns
+        -------
+        Joint
+        """
         if self.joint is None or len(self.joint.home) != len(self.codes):
             few = self.codes.shape[1] < 1024                            # too few rows to be worth it
             self.joint = _pack(self.codes, self.n_codes, self.codes) if few else join_columns(self.codes, self.n_codes)
@@ -374,16 +411,94 @@ class StumpOracle:
 
     def __getstate__(self): return {**self.__dict__, "pool": None}          # threads stay at home
 
+    def ask(self, targets:np.ndarray, weights:np.ndarray)->tuple:
+        """The best stump for these targets under these weights, and its gain.
+
+        Parameters
+        ----------
+        targets : ndarray
+        weights : ndarray
+
+        Returns
+        -------
+        tuple
+        """
+        if self.kind == "class":
+            return self.best_class(targets, weights, self.n_classes)
+        return self.best(targets, weights)
+
+    @staticmethod
+    def apply(stump:np.ndarray, X:np.ndarray)->np.ndarray:
+        """The stump on new rows.
+
+        Parameters
+        ----------
+        stump : ndarray
+        X : ndarray
+            rows, one per example: an array, or a table with named columns
+
+        Returns
+        -------
+        ndarray
+        """
+        return stump_outputs(stump, X)[0]
+
+    @staticmethod
+    def features(stump:np.ndarray)->list:
+        """The features a stump looks at: one.
+
+        Parameters
+        ----------
+        stump : ndarray
+
+        Returns
+        -------
+        list
+        """
+        return [int(stump["feature"])]
+
     def best(self, y:np.ndarray, w:np.ndarray)->tuple:
-        "Best stump for signs (or real targets) `y` under weights `w`, and its edge."
+        """Best stump for signs (or real targets) `y` under weights `w`, and its edge.
+
+        Parameters
+        ----------
+        y : ndarray
+            label of every row
+        w : ndarray
+
+        Returns
+        -------
+        tuple
+        """
         return best_stump(self, np.asarray(y, dtype=np.float64), np.asarray(w, dtype=np.float64))
 
     def best_class(self, y:np.ndarray, w:np.ndarray, n_classes:int)->tuple:
-        "Best stump for class numbers `y` under weights `w`, and its weighted accuracy."
+        """Best stump for class numbers `y` under weights `w`, and its weighted accuracy.
+
+        Parameters
+        ----------
+        y : ndarray
+            label of every row
+        w : ndarray
+        n_classes : int
+
+        Returns
+        -------
+        tuple
+        """
         return best_class_stump(self, np.asarray(y, dtype=np.int64), np.asarray(w, dtype=np.float64), n_classes)
 
     def outputs(self, stump:np.ndarray)->np.ndarray:
-        "The stump on the training rows, from the codes."
+        """The stump on the training rows, from the codes.
+
+        Parameters
+        ----------
+        stump : ndarray
+
+        Returns
+        -------
+        ndarray
+        """
         return code_outputs(self, stump)
 
 # %% ../../nbs/core/02_stumps.ipynb #73f982e4
@@ -547,10 +662,21 @@ class LearnerOracle:
     "Any scikit-learn classifier with `sample_weight` as an oracle over fixed rows."
     def __init__(self, learner,       # an unfitted scikit-learn classifier
                  X,                   # training rows, as the classifier wants them
-                 random_state=None):  # seed handed to copies of the learner that take one
+                 random_state=None,   # seed handed to copies of the learner that take one
+                 kind:str="sign"):    # what its hypotheses say: "sign", "class", or "real" (2 P(+1) - 1, or a regressor's value)
         if not has_fit_parameter(learner, "sample_weight"):
             raise ValueError(f"{type(learner).__name__} does not take sample_weight, so it cannot be boosted by reweighting")
-        self.learner, self.X, self.rng = learner, X, np.random.RandomState(random_state)
+        self.learner, self.X, self.rng, self.kind = learner, X, np.random.RandomState(random_state), kind
+
+    def ask(self, targets, weights):
+        "A copy of the learner fitted to the targets under the weights, and its gain."
+        if self.kind == "class":
+            return self.best_class(np.asarray(targets, np.int64), weights, None)
+        return self.best(targets, weights)
+
+    def apply(self, h, X):
+        "What a fitted copy says on new rows."
+        return learner_says(h, X, self.kind)
 
     def best(self, y, w):
         "A copy of the learner fitted to labels `y` under weights `w`, and its edge."
@@ -563,8 +689,17 @@ class LearnerOracle:
         return h, float(w[self.outputs(h) == y].sum())
 
     def outputs(self, h):
-        "Predicted labels on the training rows."
-        return np.asarray(h.predict(self.X), dtype=np.float64)
+        "What a fitted copy says on the training rows."
+        return self.apply(h, self.X)
+
+def learner_says(h, X, kind:str):
+    "What a fitted learner says on rows: its labels, or for reals its confidence."
+    return real_outputs(h, X) if kind == "real" else np.asarray(h.predict(X), dtype=np.float64)
+
+def real_outputs(h, X):
+    "2 P(+1) - 1 of a classifier (constant ones included), or the value of a regressor."
+    if not hasattr(h, "predict_proba"): return np.asarray(h.predict(X), dtype=np.float64)
+    return h.predict_proba(X) @ np.sign(h.classes_)
 
 # %% ../../nbs/core/02_stumps.ipynb #c67ed90e
 def fit_learner(learner, X, y, w, rng):
@@ -594,14 +729,58 @@ def describe_stump(stump,              # one record of dtype `STUMP`
 
 # %% ../../nbs/core/02_stumps.ipynb #eb98339e
 class DecisionStumpClassifier(ClassifierMixin, BaseEstimator):
-    "One stump, the exact minimiser of the weighted error (or of the entropy, as Weka's)."
+    """One stump, the exact minimiser of the weighted error (or of the entropy, as Weka's).
+
+    Parameters
+    ----------
+    criterion : str, default="error"
+        "error" or "entropy"
+    max_bins : int | None, default=None
+        most codes a numeric column; None for exact cuts
+    nominal_features : ArrayLike | None, default=None
+        indices or mask; None: what is not numeric in a table
+
+    Attributes
+    ----------
+    classes_
+        the classes, sorted; columns of probabilities are in this order
+    stump_
+    n_features_in_
+        number of columns seen by `fit`
+    feature_names_in_
+        names of the columns seen by `fit`, where it was given a table
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from boostlit import DecisionStumpClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> stump = DecisionStumpClassifier().fit(X, y)
+    >>> print(f"{stump.score(X, y):.3f}")
+    0.923
+    """
     def __init__(self, criterion:str="error", # "error" or "entropy"
                  max_bins:int|None=None,  # most codes a numeric column; None for exact cuts
                  nominal_features:"ArrayLike|None"=None): # indices or mask; None: what is not numeric in a table
         self.criterion, self.max_bins, self.nominal_features = criterion, max_bins, nominal_features
 
     def fit(self, X:"ArrayLike", y:"ArrayLike", sample_weight:"ArrayLike|None"=None)->"DecisionStumpClassifier":
-        "Find the best stump for weighted rows."
+        """Find the best stump for weighted rows.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+        y : ArrayLike
+            label of every row
+        sample_weight : ArrayLike | None, default=None
+            weight of every row; None: all the same
+
+        Returns
+        -------
+        DecisionStumpClassifier
+            the estimator itself
+        """
         X, y = tabular_input(self, X, y, reset=True, nominal=self.nominal_features)
         self.classes_, codes = encode_labels(y)
         w = normalise_weights(sample_weight, len(codes))
@@ -618,7 +797,17 @@ class DecisionStumpClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def predict(self, X:"ArrayLike")->np.ndarray:
-        "The class of the branch each row falls into."
+        """The class of the branch each row falls into.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Returns
+        -------
+        ndarray
+        """
         check_is_fitted(self)
         return self.classes_[stump_outputs(self.stump_, tabular_input(self, X))[0].astype(np.intp)]
 
