@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['bin_points', 'bin_codes', 'coarse_bins', 'bag_order', 'purify', 'Tables', 'purified', 'GlassBoxClassifier']
 
-# %% ../../nbs/quadratic/09_glass_box.ipynb #fdedac37
+# %% ../../nbs/quadratic/09_glass_box.ipynb #a927c69e
 import contextlib
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -21,8 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..core.stumps import midpoints, quantile_cuts
 from ..core.tables import (BoostingClassifierMixin, encode_labels, history_table,
                                   normalise_weights, tabular_input)
-from .kernels import (Columns, Fit, Rates, Terms, boost_cycles, logistic_slopes,
-                                        screen_terms, search_space)
+from .kernels import Fit, Rates, Terms, boost_cycles, search_space
 
 # %% ../../nbs/quadratic/09_glass_box.ipynb #d37cc4e3
 def bin_points(column:np.ndarray, # one column, NaN for missing
@@ -52,40 +51,36 @@ def coarse_bins(mass:np.ndarray, # weight of every fine bin, the missing one las
     else: group = np.unique(((np.cumsum(m) - m/2)/m.sum()*most).astype(int), return_inverse=True)[1]
     return np.r_[group, group.max(initial=-1) + 1].astype(np.uint8)
 
-# %% ../../nbs/quadratic/09_glass_box.ipynb #d78f9e99
+# %% ../../nbs/quadratic/09_glass_box.ipynb #d0c20369
 class _Bag:
     "One split of the rows into a training and a held-out part, and a model that is boosted on it."
-    def __init__(self, columns, labels, weights, order, held, base):
-        n = len(order)
-        self.n = n - held
+    def __init__(self, codes, labels, weights, order, held, base):
+        self.n = len(order) - held
         self.labels, self.weights = labels[order], weights[order]
-        self.columns = columns._replace(codes=np.ascontiguousarray(columns.codes[:, order]))
-        self.scores = np.tile(base, (n, 1))
-        self.slopes = np.zeros((n, 2*len(base)))
+        self.codes = np.ascontiguousarray(codes[:, order])
+        self.scores = np.tile(base, (len(order), 1))
+        self.slopes = np.zeros((len(order), 2*len(base)))
 
     def begin(self, terms, space, rates):
         "Start a stage with new terms."
         self.terms, self.space, self.rates = terms, space(), rates
-        self.fit = Fit(self.scores, self.slopes, np.zeros((terms.start[-1], self.scores.shape[1])),
-                       np.zeros(len(terms.first)))
+        values = np.zeros((terms.start[-1], self.scores.shape[1]))
+        self.fit = Fit(self.scores, self.slopes, values, np.zeros(len(terms.first)))
         self.keep()
 
     def boost(self, cycles):
-        "Some cycles; training and held-out loss after each."
-        losses = np.zeros((cycles, 2))
-        boost_cycles(self.columns, self.terms, self.labels, self.weights, self.n, self.fit,
+        "Some cycles; training and held-out loss before each and after the last."
+        losses = np.zeros((cycles + 1, 2))
+        boost_cycles(self.codes, self.labels, self.weights, self.n, self.terms, self.fit,
                      self.rates, self.space, losses)
         return losses
 
-    def held_out(self):
-        "Held-out loss now."
-        return logistic_slopes(self.scores, self.labels, self.weights, self.n, len(self.labels), self.slopes)
-
-    def screen(self, terms, space):
-        "Gain of every term, without boosting."
-        gains = np.zeros(len(terms.first))
-        screen_terms(self.columns, terms, self.labels, self.weights, self.n, self.fit, self.rates, space(), gains)
-        return gains
+    def look(self, terms):
+        "Gain of every term now, without boosting."
+        fit = self.fit._replace(gains=np.zeros(len(terms.first)))
+        boost_cycles(self.codes, self.labels, self.weights, self.n, terms, fit,
+                     self.rates._replace(rate=0.), self.space, np.zeros((2, 2)))
+        return fit.gains
 
     def keep(self): self.kept = self.fit.values.copy(), self.scores.copy()
 
@@ -93,7 +88,7 @@ class _Bag:
         "Return to what was kept."
         self.fit.values[:], self.scores[:] = self.kept
 
-# %% ../../nbs/quadratic/09_glass_box.ipynb #843ba2ff
+# %% ../../nbs/quadratic/09_glass_box.ipynb #74c1008d
 def bag_order(labels:np.ndarray, # class of every row
               rng,               # where chance comes from
              )->np.ndarray:      # rows, those to hold out last
@@ -106,12 +101,12 @@ def bag_order(labels:np.ndarray, # class of every row
 
 def _boost_stage(bags, each, stage, max_cycles, patience, rows, every=10):
     "Boost all bags in step until their held-out loss has not improved for `patience` looks; go back to the best."
-    best, waited, weight = sum(each(_Bag.held_out)), 0, sum(b.weights[b.n:].sum() for b in bags)
-    seen = sum(b.weights[:b.n].sum() for b in bags)
-    for cycle in range(every, max_cycles + 1, every):
-        losses = np.sum(each(lambda bag: bag.boost(every)), axis=0)
-        rows.append(dict(stage=stage, round=cycle, loss=losses[-1, 0]/seen,
-                         validation_loss=losses[-1, 1]/weight))
+    weight = np.array([sum(b.weights[:b.n].sum() for b in bags), sum(b.weights[b.n:].sum() for b in bags)])
+    best, waited = np.inf, 0
+    for cycle in range(0, max_cycles, every):
+        losses = np.sum(each(lambda bag: bag.boost(every)), axis=0)/weight
+        if cycle == 0: best = losses[0, 1]
+        rows.append(dict(stage=stage, round=cycle + every, loss=losses[-1, 0], validation_loss=losses[-1, 1]))
         if losses[-1, 1] < best*(1 - 1e-6):
             best, waited = losses[-1, 1], 0
             each(_Bag.keep)
@@ -474,9 +469,9 @@ def _directions(est):
         raise ValueError("monotonic_cst: a nominal feature has no order")
     return given.astype(np.int64)
 
-# %% ../../nbs/quadratic/09_glass_box.ipynb #b27065e0
+# %% ../../nbs/quadratic/09_glass_box.ipynb #13c5183f
 def _code_columns(est, X, weights):
-    "Codes of fine and coarse bins and the column of zeros; sets how the features are binned."
+    "Codes of fine and coarse bins and the column of zeros, with (bins, nominal, direction) of each."
     nominal = [kind == "nominal" for kind in est.kinds_]
     est.points_ = [bin_points(x, k, 254 if k else est.max_bins) for x, k in zip(X.T, nominal)]
     fine = [bin_codes(x, p, k) for x, p, k in zip(X.T, est.points_, nominal)]
@@ -486,13 +481,16 @@ def _code_columns(est, X, weights):
     coarse = [g[c] for g, c in zip(est.groups_, fine)]
     codes = np.array([*fine, *coarse, np.zeros(len(X), np.uint8)])
     directions = _directions(est)
-    return Columns(codes, np.r_[bins, [g[-1] for g in est.groups_], 1].astype(np.int64),
-                   np.r_[nominal, nominal, False].astype(np.int64), np.r_[directions, directions, 0])
+    axis = np.c_[np.r_[bins, [g[-1] for g in est.groups_], 1], np.r_[nominal, nominal, False],
+                 np.r_[directions, directions, 0]]
+    return codes, axis.astype(np.int64)
 
-def _table_terms(columns, first, second):
+def _table_terms(axis, first, second):
     "Terms over the given columns of codes."
-    cells = (columns.bins[first] + 1)*(columns.bins[second] + 1)
-    return Terms(np.asarray(first, np.int64), np.asarray(second, np.int64), np.r_[0, np.cumsum(cells)].astype(np.int64))
+    cells = (axis[first, 0] + 1)*(axis[second, 0] + 1)
+    axes = np.stack([axis[first], axis[second]], axis=2).reshape(-1, 6)
+    return Terms(np.asarray(first, np.int64), np.asarray(second, np.int64),
+                 np.r_[0, np.cumsum(cells)].astype(np.int64), axes)
 
 def _prior(labels, weights, K):
     "Scores of the constant model; half a row is added to every class."
@@ -500,41 +498,42 @@ def _prior(labels, weights, K):
     score = np.log(share/share.sum())
     return score[1:] - score[:1] if K == 2 else score
 
-# %% ../../nbs/quadratic/09_glass_box.ipynb #471efef6
-def _strongest_pairs(est, bags, each, columns, space):
+# %% ../../nbs/quadratic/09_glass_box.ipynb #7f75c462
+def _strongest_pairs(est, bags, each, axis):
     "Features of the pairs with the largest gain, summed over the bags."
     d, (n, C) = est.n_features_in_, bags[0].scores.shape
     wanted = 3*d if est.n_pairs is None else int(est.n_pairs)
     most = int(np.sqrt(4e9/(n*C*len(bags)))) + 2  # features that can be screened in some seconds
     strength = sum(np.add.reduceat(np.abs(b.fit.values).sum(1), b.terms.start[:-1]) for b in bags)
-    able = np.flatnonzero(columns.bins[d:2*d] > 1)
+    able = np.flatnonzero(axis[d:2*d, 0] > 1)
     able = np.sort(able[np.argsort(-strength[able], kind="stable")[:most]])
     a, b = np.triu_indices(len(able), 1)
     if wanted == 0 or len(a) == 0: return np.zeros((0, 2), np.int64)
-    terms = _table_terms(columns, d + able[a], d + able[b])
-    gains = sum(each(lambda bag: bag.screen(terms, space)))
+    terms = _table_terms(axis, d + able[a], d + able[b])
+    gains = sum(each(lambda bag: bag.look(terms)))
     best = np.argsort(-gains, kind="stable")[:wanted]
     return np.c_[able[a[best]], able[b[best]]]
 
 def _fit_tables(est, X, labels, weights):
     "Both stages on all bags; then purify and keep."
-    columns, d = _code_columns(est, X, weights), X.shape[1]
+    (codes, axis), d = _code_columns(est, X, weights), X.shape[1]
     base, rng = _prior(labels, weights, len(est.classes_)), check_random_state(est.random_state)
     held = min(max(1, round(est.validation_fraction*len(X))), len(X) - 1)
-    bags = [_Bag(columns, labels, weights, bag_order(labels, rng), held, base) for _ in range(est.n_bags)]
+    bags = [_Bag(codes, labels, weights, bag_order(labels, rng), held, base) for _ in range(est.n_bags)]
     rates = Rates(float(est.learning_rate), float(est.l2), float(est.min_curvature), float(est.bar))
-    top, side = int(columns.bins.max()) + 1, int(columns.bins[d:].max()) + 1
+    top, side = int(axis[:, 0].max()) + 1, int(axis[d:, 0].max()) + 1
     space, rows = lambda: search_space(top, max(2*top, side**2), len(base)), []
-    curve_terms = _table_terms(columns, np.arange(d), np.full(d, 2*d))
+    curve_terms = _table_terms(axis, np.arange(d), np.full(d, 2*d))
     with _pool(est.n_jobs) as each_of:
         each = lambda f: each_of(f, bags)
         curves = _stage(est, bags, each, "curves", curve_terms, space, rates, rows)
-        pairs = _strongest_pairs(est, bags, each, columns, space)
-        maps = _stage(est, bags, each, "maps", _table_terms(columns, d + pairs[:, 0], d + pairs[:, 1]), space, rates, rows)
+        pairs = _strongest_pairs(est, bags, each, axis)
+        map_terms = _table_terms(axis, d + pairs[:, 0], d + pairs[:, 1])
+        maps = _stage(est, bags, each, "maps", map_terms, space, rates, rows)
     est.history_ = history_table(rows)
-    return _keep(est, columns, weights, base, curves, pairs, maps)
+    return _keep(est, codes, weights, base, curves, pairs, maps)
 
-# %% ../../nbs/quadratic/09_glass_box.ipynb #277e2530
+# %% ../../nbs/quadratic/09_glass_box.ipynb #37930283
 @contextlib.contextmanager
 def _pool(n_jobs):
     "A `map` that runs in threads when that is asked for: kernels let go of the interpreter's lock."
@@ -551,9 +550,9 @@ def _stage(est, bags, each, stage, terms, space, rates, rows):
     values = np.stack([bag.fit.values for bag in bags], axis=-1)
     return np.split(values, terms.start[1:-1]) if len(terms.first) else []
 
-def _keep(est, columns, weights, base, curves, pairs, maps):
+def _keep(est, codes, weights, base, curves, pairs, maps):
     "Purify the tables of all bags and keep their mean and spread."
-    coarse, d = columns.codes[len(curves):], len(curves)
+    coarse = codes[len(curves):]
     used = [k for k, t in enumerate(maps) if np.any(t)]
     est.pairs_ = pairs[used].astype(np.int64).reshape(-1, 2)
     sides = [(int(est.groups_[a][-1]) + 1, int(est.groups_[b][-1]) + 1) for a, b in est.pairs_]
