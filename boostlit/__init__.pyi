@@ -1,5 +1,9 @@
 "What `import boostlit` offers, for editors and type checkers; made by the page Names."
-from .core.boosting import AdaBoostClassifier as AdaBoostClassifier, GentleBoostClassifier as GentleBoostClassifier, ShapeDisplay as ShapeDisplay, margins as margins
+from .core.boosters import AdaBoostClassifier as AdaBoostClassifier, GentleBoostClassifier as GentleBoostClassifier, LogitBoostClassifier as LogitBoostClassifier, Booster as Booster
+from .core.loop import boost as boost, Callback as Callback
+from .core.masters import AdaBoost as AdaBoost, SAMME as SAMME, Gentle as Gentle, Logistic as Logistic, MadaBoost as MadaBoost, Multinomial as Multinomial
+from .core.controls import EarlyStopping as EarlyStopping, Checkpoint as Checkpoint
+from .core.explaining import ShapeDisplay as ShapeDisplay, margins as margins
 from .core.stumps import DecisionStumpClassifier as DecisionStumpClassifier, StumpOracle as StumpOracle
 from .core.datasets import load_dataset as load_dataset, list_datasets as list_datasets, have_dataset as have_dataset, TableEncoder as TableEncoder
 from .core.models import save_model as save_model, load_model as load_model
