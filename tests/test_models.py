@@ -1,160 +1,400 @@
 "Model files: identical after a round trip, refused when damaged, harmless when hostile."
-import json, os, pickle, subprocess, sys, traceback, warnings
+import json
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import time
+import traceback
+import warnings
 from collections import Counter
-import numpy as np, pytest
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator
 from sklearn.datasets import load_breast_cancer, load_wine
-from boostlit import AdaBoostClassifier, DecisionStumpClassifier, GentleBoostClassifier, load_model, save_model
-from boostlit.core.models import mutate, mutate_leaves, read_leaves, survive, write_leaves
+from sklearn.linear_model import LogisticRegression
+from boostlit import (AdaBoostClassifier, CompositionalBoostClassifier, DecisionStumpClassifier,
+                      GentleBoostClassifier, LPBoostClassifier, QuadraticBoostClassifier,
+                      load_model, save_model)
+from boostlit.core.models import (PLAIN, TABLE_FIELDS, Array, Each, Flag, Group, Labels, Names,
+                                  OrMissing, OrNone, Real, Records, Table, Text, Whole,
+                                  array_bytes, build_fields, read_leaves, write_leaves, write_whole)
+from boostlit.core.stumps import STUMP
+from fuzz import mutate, mutate_leaves, survive
+from test_bad_input import BINARY, ESTIMATORS, ONE, estimator, fit, good_data
 
 X, y = load_breast_cancer(return_X_y=True)
 SOAK = bool(os.environ.get("BOOSTLIT_SOAK"))
-MODELS = [AdaBoostClassifier(n_estimators=20), GentleBoostClassifier(n_estimators=20), DecisionStumpClassifier()]
+MODELS = [AdaBoostClassifier(n_estimators=20), GentleBoostClassifier(n_estimators=20),
+          DecisionStumpClassifier()]
+posix = pytest.mark.skipif(os.name != "posix", reason="needs file modes")
 
 
 @pytest.mark.parametrize("est", MODELS, ids=lambda e: type(e).__name__)
-@pytest.mark.parametrize("labels", [y, np.where(y == 1, "benign", "malignant")], ids=["int", "str"])
+@pytest.mark.parametrize("labels", [y, np.where(y == 1, "benign", "malignant")],
+                         ids=["int", "str"])
 def test_round_trip_is_identical(est, labels, tmp_path):
-    est.fit(X, labels); save_model(est, tmp_path/"m"); again = load_model(tmp_path/"m")
+    est.fit(X, labels)
+    save_model(est, tmp_path/"m")
+    again = load_model(tmp_path/"m")
     assert (again.predict(X) == est.predict(X)).all() and again.get_params() == est.get_params()
-    if hasattr(est, "decision_function"): assert again.decision_function(X).tobytes() == est.decision_function(X).tobytes()
-    save_model(again, tmp_path/"n"); assert (tmp_path/"m").read_bytes() == (tmp_path/"n").read_bytes()
+    if hasattr(est, "decision_function"):
+        assert again.decision_function(X).tobytes() == est.decision_function(X).tobytes()
+    save_model(again, tmp_path/"n")
+    assert (tmp_path/"m").read_bytes() == (tmp_path/"n").read_bytes()
 
 
 def test_multi_class_round_trip(tmp_path):
-    Xw, yw = load_wine(return_X_y=True)
+    wine, kinds = load_wine(return_X_y=True)
     for make in (AdaBoostClassifier, GentleBoostClassifier):
-        est = make(n_estimators=10).fit(Xw, yw); save_model(est, tmp_path/"m")
-        assert load_model(tmp_path/"m").decision_function(Xw).tobytes() == est.decision_function(Xw).tobytes()
+        est = make(n_estimators=10).fit(wine, kinds)
+        save_model(est, tmp_path/"m")
+        again = load_model(tmp_path/"m")
+        assert again.decision_function(wine).tobytes() == est.decision_function(wine).tobytes()
 
 
-@pytest.mark.skipif(os.name != "posix", reason="needs file modes")
+# ------------------------------------------------------------------ the place of the file
+
+@posix
 @pytest.mark.parametrize("mask", [0o022, 0o002, 0o077])
-def test_the_umask_decides_who_may_read(tmp_path, mask):
-    "A file written aside and renamed is as open as one written by open(): not closed to the group because it had a temporary name."
+def test_the_umask_decides_who_may_read_a_new_file(tmp_path, mask):
     old = os.umask(mask)
-    try: save_model(DecisionStumpClassifier().fit(X, y), tmp_path/"m"); (tmp_path/"plain").write_text("")
-    finally: os.umask(old)
+    try:
+        save_model(DecisionStumpClassifier().fit(X, y), tmp_path/"m")
+        (tmp_path/"plain").write_text("")
+    finally:
+        os.umask(old)
     assert (tmp_path/"m").stat().st_mode == (tmp_path/"plain").stat().st_mode
 
 
+@posix
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o666])
+def test_a_file_keeps_its_rights(tmp_path, mode):
+    est = DecisionStumpClassifier().fit(X, y)
+    save_model(est, tmp_path/"m")
+    os.chmod(tmp_path/"m", mode)
+    save_model(est, tmp_path/"m")
+    assert (tmp_path/"m").stat().st_mode & 0o777 == mode
+
+
+@posix
+def test_nobody_may_look_while_a_private_file_is_written(tmp_path):
+    (tmp_path/"m").write_text("private")
+    os.chmod(tmp_path/"m", 0o600)
+    seen = []
+    write_whole(tmp_path/"m", lambda t: seen.append(os.stat(t).st_mode & 0o777))
+    assert seen == [0o600]
+
+
+@posix
+def test_links_keep_pointing_and_devices_stay_devices(tmp_path):
+    est = DecisionStumpClassifier().fit(X, y)
+    (tmp_path/"real").write_text("old")
+    os.symlink(tmp_path/"real", tmp_path/"link")
+    save_model(est, tmp_path/"link")
+    assert (tmp_path/"link").is_symlink()
+    assert (load_model(tmp_path/"real").predict(X) == est.predict(X)).all()
+    os.symlink(os.devnull, tmp_path/"null")
+    save_model(est, tmp_path/"null")
+    assert not os.path.isfile(os.devnull)
+    assert sorted(os.listdir(tmp_path)) == ["link", "null", "real"]
+
+
+@posix
+def test_a_process_told_to_end_leaves_no_part(tmp_path):
+    code = ("import sys, time\nfrom boostlit.core.models import write_whole\n"
+            "def write(path):\n    open(path, 'w').write('half')\n    print('now', flush=True)\n"
+            "    time.sleep(60)\nwrite_whole(sys.argv[1], write)\n")
+    child = subprocess.Popen([sys.executable, "-c", code, str(tmp_path/"m")],
+                             stdout=subprocess.PIPE)
+    child.stdout.readline()
+    assert [p.suffix for p in tmp_path.iterdir()] == [".part"]
+    child.send_signal(signal.SIGTERM)
+    assert child.wait(60) == -signal.SIGTERM
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_failing_write_leaves_the_old_file(tmp_path):
+    (tmp_path/"m").write_text("old")
+    with pytest.raises(ZeroDivisionError):
+        write_whole(tmp_path/"m", lambda t: 1/0)
+    assert (tmp_path/"m").read_text() == "old" and os.listdir(tmp_path) == ["m"]
+
+
+# ------------------------------------------------------------------ fuzzing
+
 def every_estimator():
-    "One small fitted model of each public estimator, LPBoost in each of its languages, and an input to use it on."
-    from test_bad_input import ESTIMATORS, BINARY, ONE, estimator, fit, good_data
+    "One small fitted model of each estimator and language, and an input to use it on."
     for name in ESTIMATORS:
-        kind, est = estimator(name); Z, z, _ = good_data(kind)
+        kind, est = estimator(name)
+        Z, z, _ = good_data(kind)
         yield name, fit(est, Z, None if kind == ONE else z, None), Z
-    from boostlit import LPBoostClassifier, QuadraticBoostClassifier
     B, b, _ = good_data(BINARY)
-    yield "LPBoostClassifier on itemsets", LPBoostClassifier(oracle="itemsets", nu=.3).fit(B, b), B
-    Xw, yw = load_wine(return_X_y=True)
-    for make in (AdaBoostClassifier, GentleBoostClassifier): yield f"{make.__name__} of three classes", make(n_estimators=4).fit(Xw, yw), Xw[:20]
-    yield "QuadraticBoostClassifier of three classes", QuadraticBoostClassifier(n_estimators=4, random_state=0).fit(Xw, yw), Xw[:20]
-    yield "LPBoostClassifier on subgraphs", LPBoostClassifier(oracle="subgraphs", nu=.3, max_length=3).fit(*graphs()), graphs()[0]
+    yield "LPBoostClassifier on itemsets", LPBoostClassifier("itemsets", nu=.3).fit(B, b), B
+    wine, kinds = load_wine(return_X_y=True)
+    for make in (AdaBoostClassifier, GentleBoostClassifier):
+        yield f"{make.__name__} of three classes", make(n_estimators=4).fit(wine, kinds), wine[:20]
+    est = QuadraticBoostClassifier(n_estimators=4, random_state=0).fit(wine, kinds)
+    yield "QuadraticBoostClassifier of three classes", est, wine[:20]
+    est = LPBoostClassifier("subgraphs", nu=.3, max_length=3).fit(*graphs())
+    yield "LPBoostClassifier on subgraphs", est, graphs()[0]
 
 
 def graphs():
+    "Cycles and paths, told apart by their class."
     import networkx as nx
     out = []
     for k in range(24):
         g = nx.cycle_graph(5 + k % 3) if k % 2 else nx.path_graph(5 + k % 3)
-        nx.set_node_attributes(g, "C", "label"); nx.set_edge_attributes(g, "1", "label"); out.append(g)
+        nx.set_node_attributes(g, "C", "label")
+        nx.set_edge_attributes(g, "1", "label")
+        out.append(g)
     return out, np.arange(24) % 2
 
 
 def answer(est, Z):
-    out = est.decision_function(Z) if hasattr(est, "decision_function") else est.predict(Z) if hasattr(est, "predict") else est.transform(Z)
-    return np.asarray(out).tobytes()
+    "What a model says of an input, as bytes."
+    for method in ("decision_function", "predict", "transform"):
+        if hasattr(est, method): return np.asarray(getattr(est, method)(Z)).tobytes()
+
+
+def use(est, Z):
+    "How using a model ends: with finite numbers, others, or an exception."
+    try: out = np.frombuffer(answer(est, Z), np.float64)
+    except Exception: return "raises in use"
+    return "usable" if np.isfinite(out).all() else "not finite"
 
 
 def fuzz(folder, each):
-    "Damaged and signed-again files of every estimator; counts of what happened. Raises if a damaged file gives another model."
+    "Damaged and signed-again files of every estimator; counts of what happened."
     warnings.simplefilter("ignore")
     counts, rng = {}, np.random.default_rng(0)
     for name, est, Z in every_estimator():
-        save_model(est, folder/"m"); data = (folder/"m").read_bytes(); want = answer(est, Z)
-        again = load_model(folder/"m"); assert answer(again, Z) == want, name
-        save_model(again, folder/"n"); assert (folder/"n").read_bytes() == data, name                    # the same model, the same bytes
+        save_model(est, folder/"m")
+        data, want = (folder/"m").read_bytes(), answer(est, Z)
+        assert answer(load_model(folder/"m"), Z) == want, name
         header, leaves = read_leaves(folder/"m")
-        damaged = Counter(survive(mutate(data, rng), folder/"hurt", lambda e: answer(e, Z) == want) for _ in range(each))
-        signed = Counter()
-        for _ in range(each):
-            h, l = mutate_leaves(header, leaves, rng)
-            write_leaves(folder/"hurt", json.dumps(h), l, rng.choice(["zstd", None], p=[.05, .95]))
-            try: hurt = load_model(folder/"hurt")
-            except ValueError: signed["refused"] += 1; continue
-            try: answer(hurt, Z); signed["usable"] += 1
-            except Exception: signed["raises in use"] += 1
+        damaged = Counter(survive(mutate(data, rng), folder/"hurt", lambda e: answer(e, Z) == want)
+                          for _ in range(each))
+        signed = Counter(signed_again(folder/"hurt", header, leaves, Z, rng) for _ in range(each))
         counts[name] = dict(damaged=dict(damaged), signed=dict(signed))
     return counts
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def signed_again(path, header, leaves, Z, rng):
+    "What happens to a file with changed content and a proper signature."
+    changed, given = mutate_leaves(header, leaves, rng)
+    write_leaves(path, json.dumps(changed), given, rng.choice(["zstd", None], p=[.05, .95]))
+    try: hurt = load_model(path)
+    except ValueError: return "refused"
+    return use(hurt, Z)
+
+
+def limited(folder, each):
+    "The fuzzer in this process, with at most a gigabyte more than it has now."
+    import resource
+    with open("/proc/self/statm") as f:
+        used = int(f.read().split()[0])*resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (used + (1 << 30),)*2)
+    (folder/"counts.json").write_text(json.dumps(fuzz(folder, each)))
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="needs Linux")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_fuzzed_files_are_refused_or_identical(tmp_path):
-    "In a child process whose memory is limited: a crash or a file that asks for gigabytes ends the child, not the test run."
+    "A crash or a file that asks for gigabytes ends the child, not the test run."
     each = 700 if SOAK else 25
-    for _, est, Z in every_estimator(): save_model(est, tmp_path/"warm"); answer(load_model(tmp_path/"warm"), Z)      # everything compiled and imported before memory is limited
+    for _, est, Z in every_estimator():   # all is compiled and imported before memory is limited
+        save_model(est, tmp_path/"warm")
+        answer(load_model(tmp_path/"warm"), Z)
     pid = os.fork()
     if pid == 0:
         code = 1
         try:
-            import resource
-            used = int(open("/proc/self/statm").read().split()[0])*resource.getpagesize() if os.path.exists("/proc/self/statm") else 4 << 30
-            resource.setrlimit(resource.RLIMIT_AS, (used + (1 << 30),)*2)
-            (tmp_path/"counts.json").write_text(json.dumps(fuzz(tmp_path, each))); code = 0
+            limited(tmp_path, each)
+            code = 0
         except BaseException: traceback.print_exc()
         finally: os._exit(code)
     status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
     assert status == 0, f"the fuzzing process ended with {status}"
     counts = json.loads((tmp_path/"counts.json").read_text())
-    total = {way: sum((Counter(c[way]) for c in counts.values()), Counter()) for way in ("damaged", "signed")}
+    damaged, signed = (sum((Counter(c[way]) for c in counts.values()), Counter())
+                       for way in ("damaged", "signed"))
     print("\nfuzzed model files:", *(f"{n}: {c}" for n, c in counts.items()), sep="\n  ")
-    print(f"fuzzed model files: {sum(sum(t.values()) for t in total.values()):,} over {len(counts)} models, {sum(total['damaged'].values()):,} damaged {dict(total['damaged'])}, {sum(total['signed'].values()):,} signed again {dict(total['signed'])}; no crash, memory within 1 GB")
-    assert len(counts) >= 15 and set(total["damaged"]) <= {"refused", "identical"} and total["damaged"]["refused"] > .5*each*len(counts)
-    if SOAK: assert sum(total["damaged"].values()) >= 10_000
+    print(f"fuzzed model files: damaged {dict(damaged)}, signed again {dict(signed)}; no crash")
+    assert len(counts) >= 15 and set(damaged) <= {"refused", "identical"}
+    assert damaged["refused"] > .5*each*len(counts)
+    if SOAK: assert sum(damaged.values()) >= 10_000
 
+
+# ------------------------------------------------------------------ declarations
+
+def test_records_are_read_by_name_and_dtype(tmp_path):
+    "Fields in another order are the same stump; a field of another dtype is refused."
+    est = AdaBoostClassifier(n_estimators=4).fit(X, y)
+    save_model(est, tmp_path/"m")
+    header, leaves = read_leaves(tmp_path/"m")
+    turned = np.dtype([(n, STUMP[n]) for n in reversed(STUMP.names)])
+    other = np.empty(est.stumps_.shape, turned)
+    for name in STUMP.names: other[name] = est.stumps_[name]
+    swap = lambda a: [(p, k, array_bytes(a, p) if p == "state.stumps_" else d)
+                      for p, k, d in leaves]
+    write_leaves(tmp_path/"m", json.dumps(header), swap(other))
+    if hasattr(est, "file_fields"):
+        assert (load_model(tmp_path/"m").decision_function(X) == est.decision_function(X)).all()
+    floats = np.dtype([(n, "f8") for n in STUMP.names])
+    write_leaves(tmp_path/"m", json.dumps(header), swap(est.stumps_.astype(floats)))
+    with pytest.raises(ValueError, match="stumps_"): load_model(tmp_path/"m")
+
+
+FIELDS = {"n_": Whole("n", 1, 9), "a_": Array("int64", ("n", 2), 0, "n"), "b_": Flag(),
+          "r_": Real(0, 1), "t_": Text("x", "y"), "names_": Names("n"), "l_": Labels("k"),
+          "each_": Each(Group({"w_": Array("float64", ("m",)), "v_": Array("float64", ("m",))})),
+          "none_": OrNone(Real()), "free_": OrMissing(Array("float64", ("n",), None, None))}
+GOOD = dict(n_=3, a_=np.array([[0, 1], [2, 0], [1, 1]]), b_=True, r_=.5, t_="y",
+            names_=np.array(["p", "q", "r"]), l_=np.array([4, 5]), none_=None,
+            each_=[dict(w_=np.ones(2), v_=np.ones(2)), dict(w_=np.ones(5), v_=np.ones(5))])
+
+
+def test_a_good_state_is_built_anew():
+    built = build_fields(FIELDS, GOOD, {})
+    assert set(built) == set(GOOD) and built["a_"] is not GOOD["a_"]
+    assert build_fields(FIELDS, {**GOOD, "free_": np.array([1, np.nan, np.inf])}, {})
+    assert built["names_"].dtype == object and (built["a_"] == GOOD["a_"]).all()
+
+
+@pytest.mark.parametrize("change", [
+    dict(n_=2), dict(n_=3.), dict(n_=True), dict(n_=0), dict(n_=9), dict(a_=GOOD["a_"] + 1),
+    dict(a_=-GOOD["a_"]), dict(a_=GOOD["a_"].astype(np.uint64)), dict(a_=GOOD["a_"][:, :1]),
+    dict(a_=GOOD["a_"].astype(float)), dict(a_=GOOD["a_"].tolist()), dict(a_=GOOD["a_"][None]),
+    dict(b_=1), dict(r_=1.5), dict(r_=np.nan), dict(r_="a"), dict(t_="z"), dict(t_=1),
+    dict(names_=np.ones(3)), dict(names_=np.array(["p"])), dict(l_=np.array([1, 1])),
+    dict(l_=np.array([1])), dict(l_=np.array([1, np.nan])), dict(each_=3), dict(each_=[3]),
+    dict(each_=[dict(w_=np.ones(2), v_=np.ones(3))]), dict(each_=[dict(w_=np.ones(2))]),
+    dict(none_="x"), dict(free_=np.ones(2)), dict(more_=1)], ids=str)
+def test_a_wrong_state_is_named(change):
+    with pytest.raises(ValueError, match=f"its (attribute )?{list(change)[0]}|its a_"):
+        build_fields(FIELDS, {**GOOD, **change}, {})
+
+
+@pytest.mark.parametrize("lost", [k for k in GOOD])
+def test_nothing_may_be_missing(lost):
+    with pytest.raises(ValueError, match=f"{lost} is missing"):
+        build_fields(FIELDS, {k: v for k, v in GOOD.items() if k != lost}, {})
+
+
+class Mean(BaseEstimator):
+    "A class of a reader: the sign of the distance to the mean."
+    file_fields = {**TABLE_FIELDS, "mean_": Array("float64", ("columns",)), "log_": Table()}
+
+    def __init__(self, factor=1.): self.factor = factor
+
+    def fit(self, X, y=None):
+        import pyarrow as pa
+        self.n_features_in_, self.mean_ = X.shape[1], X.mean(axis=0)
+        self.log_ = pa.table({"round": [1]})
+        return self
+
+    def decision_function(self, X): return self.factor*(X - self.mean_).sum(axis=1)
+
+
+class Loose(Mean):
+    file_fields = PLAIN
+
+
+class Undeclared(Mean):
+    file_fields = None
+
+
+@pytest.mark.parametrize("make", [Mean, Loose])
+def test_a_class_of_ones_own(make, tmp_path):
+    est = make(2.).fit(X)
+    save_model(est, tmp_path/"m")
+    with pytest.raises(ValueError, match="classes="): load_model(tmp_path/"m")
+    with pytest.raises(ValueError, match="classes="): load_model(tmp_path/"m", classes=[Undeclared])
+    again = load_model(tmp_path/"m", classes=[make])
+    assert again.factor == 2. and (again.decision_function(X) == est.decision_function(X)).all()
+
+
+def test_a_class_must_declare(tmp_path):
+    for est in (Undeclared().fit(X), LogisticRegression(max_iter=5000).fit(X/100, y)):
+        with pytest.raises(ValueError, match="declares no `file_fields`"):
+            save_model(est, tmp_path/"m")
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_trial_refuses_what_is_not_finite(tmp_path):
+    est = Mean().fit(X)
+    save_model(est, tmp_path/"m")
+    header, leaves = read_leaves(tmp_path/"m")
+    huge = [(p, k, array_bytes(np.full(30, -1.7e308), p) if p == "state.mean_" else d)
+            for p, k, d in leaves]
+    write_leaves(tmp_path/"m", json.dumps(header), huge)
+    with pytest.raises(ValueError, match="not finite"): load_model(tmp_path/"m", classes=[Mean])
+
+
+# ------------------------------------------------------------------ odd files
 
 def test_a_model_without_rules_comes_back(tmp_path):
-    "Compositional boosting that found no rule has a history of no rounds; its file must load like any other."
-    from boostlit import CompositionalBoostClassifier
+    "A history of no rounds; the file must load like any other."
     coin = np.random.default_rng(0).integers(0, 2, (60, 3)).astype(float)
-    with pytest.warns(UserWarning, match="no rules"): est = CompositionalBoostClassifier(min_support=.45, min_lift=1.9).fit(coin, np.arange(60) % 2)
-    save_model(est, tmp_path/"m"); again = load_model(tmp_path/"m")
-    assert again.history_.num_rows == 0 and np.array_equal(again.predict(coin), est.predict(coin)) and str(again) == str(est)
+    with pytest.warns(UserWarning, match="no rules"):
+        est = CompositionalBoostClassifier(min_support=.45, min_lift=1.9)
+        est.fit(coin, np.arange(60) % 2)
+    save_model(est, tmp_path/"m")
+    again = load_model(tmp_path/"m")
+    assert again.history_.num_rows == 0 and np.array_equal(again.predict(coin), est.predict(coin))
+    assert str(again) == str(est)
 
 
 @pytest.mark.parametrize("lost", ["stumps_", "alphas_", "classes_"])
 def test_half_a_model_is_not_written(lost, tmp_path):
     "What load_model would refuse is refused before it replaces a good file."
-    est = AdaBoostClassifier(n_estimators=3).fit(X, y); save_model(est, tmp_path/"m"); before = (tmp_path/"m").read_bytes()
+    est = AdaBoostClassifier(n_estimators=3).fit(X, y)
+    save_model(est, tmp_path/"m")
+    before = (tmp_path/"m").read_bytes()
     delattr(est, lost)
     with pytest.raises(ValueError, match=f"{lost} is missing"): save_model(est, tmp_path/"m")
     assert (tmp_path/"m").read_bytes() == before and os.listdir(tmp_path) == ["m"]
 
 
 def test_compressed_buffers_are_refused(tmp_path):
-    est = AdaBoostClassifier(n_estimators=3).fit(X, y); save_model(est, tmp_path/"m"); header, leaves = read_leaves(tmp_path/"m")
+    save_model(AdaBoostClassifier(n_estimators=3).fit(X, y), tmp_path/"m")
+    header, leaves = read_leaves(tmp_path/"m")
     for compression in ("zstd", "lz4"):
         write_leaves(tmp_path/"c", json.dumps(header), leaves, compression)
         with pytest.raises(ValueError, match="compressed"): load_model(tmp_path/"c")
 
 
-@pytest.mark.parametrize("content", [b"", b"ARROW1\0\0", os.urandom(4096), pickle.dumps(os.getcwd)], ids=["empty", "magic", "noise", "pickle"])
+@pytest.mark.parametrize("content", [b"", b"ARROW1\0\0", os.urandom(4096), pickle.dumps(os.getcwd)],
+                         ids=["empty", "magic", "noise", "pickle"])
 def test_foreign_files(content, tmp_path):
     (tmp_path/"m").write_bytes(content)
     with pytest.raises(ValueError, match="model file"): load_model(tmp_path/"m")
 
 
+def test_size_and_magic_come_before_reading(tmp_path):
+    "Sparse files of many gigabytes: refused at once, without being read."
+    for size, words in ((6 << 30, "bytes, more than"), (1 << 30, "not a whole Arrow file")):
+        with open(tmp_path/"m", "wb") as f: f.truncate(size)
+        start = time.process_time()
+        with pytest.raises(ValueError, match=words): load_model(tmp_path/"m")
+        assert time.process_time() - start < .2
+
+
 def test_missing_file_and_unfitted_model(tmp_path):
-    with pytest.raises(FileNotFoundError, match="no model file"): load_model(tmp_path/"nothing")
     from sklearn.exceptions import NotFittedError
+    with pytest.raises(FileNotFoundError, match="no model file"): load_model(tmp_path/"nothing")
     with pytest.raises(NotFittedError): save_model(AdaBoostClassifier(), tmp_path/"m")
     assert not list(tmp_path.iterdir())
 
 
 def test_same_bytes_in_another_process(tmp_path):
-    code = ("import sys; from sklearn.datasets import load_breast_cancer as d; from boostlit import AdaBoostClassifier, save_model\n"
+    code = ("import sys\nfrom sklearn.datasets import load_breast_cancer as d\n"
+            "from boostlit import AdaBoostClassifier, save_model\n"
             "save_model(AdaBoostClassifier(n_estimators=15).fit(*d(return_X_y=True)), sys.argv[1])")
     for name, threads in (("a", "1"), ("b", "2")):
-        subprocess.run([sys.executable, "-c", code, str(tmp_path/name)], check=True, env={**os.environ, "OMP_NUM_THREADS": threads, "OPENBLAS_NUM_THREADS": threads})
+        env = {**os.environ, "OMP_NUM_THREADS": threads, "OPENBLAS_NUM_THREADS": threads}
+        subprocess.run([sys.executable, "-c", code, str(tmp_path/name)], check=True, env=env)
     assert (tmp_path/"a").read_bytes() == (tmp_path/"b").read_bytes()

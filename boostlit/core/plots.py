@@ -224,7 +224,7 @@ class RuleDisplay(ModelDisplay):
     >>> print(len(str(display).splitlines()) > 0)
     True
     """
-    draws, needs = "boostlit.compositional.boosting:plot_rules", "rule_items_"
+    draws, needs = "boostlit.compositional.estimator:plot_rules", "rule_items_"
 
 class ProductDisplay(ModelDisplay):
     """Products of two stumps of a `QuadraticBoostClassifier` as sign maps.

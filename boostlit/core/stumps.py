@@ -8,7 +8,7 @@ __all__ = ['STUMP', 'SAMPLE', 'UNIT', 'CRITERIA', 'WORTH', 'stump_value', 'stump
            'split_score', 'reference_stump', 'fixed_scale', 'to_fixed', 'Joint', 'join_columns', 'StumpOracle',
            'n_threads', 'shared_out', 'column_sums', 'find_split', 'search_stump', 'best_stump', 'record_stump',
            'code_values', 'code_outputs', 'random_problem', 'best_class_stump', 'record_class_stump', 'LearnerOracle',
-           'real_outputs', 'fit_learner', 'describe_stump', 'DecisionStumpClassifier']
+           'learner_says', 'real_outputs', 'fit_learner', 'describe_stump', 'DecisionStumpClassifier']
 
 # %% ../../nbs/core/02_stumps.ipynb #be2a8eb8
 import math, os
@@ -684,7 +684,7 @@ class LearnerOracle:
 
     def apply(self, h, X):
         "What a fitted copy says on new rows."
-        return real_outputs(h, X) if self.kind == "real" else np.asarray(h.predict(X), dtype=np.float64)
+        return learner_says(h, X, self.kind)
 
     def best(self, y, w):
         "A copy of the learner fitted to labels `y` under weights `w`, and its edge."
@@ -699,6 +699,10 @@ class LearnerOracle:
     def outputs(self, h):
         "What a fitted copy says on the training rows."
         return self.apply(h, self.X)
+
+def learner_says(h, X, kind:str):
+    "What a fitted learner says on rows: its labels, or for reals its confidence."
+    return real_outputs(h, X) if kind == "real" else np.asarray(h.predict(X), dtype=np.float64)
 
 def real_outputs(h, X):
     "2 P(+1) - 1 of a classifier (constant ones included), or the value of a regressor."
