@@ -1,4 +1,5 @@
-"README.md from nbs/index.ipynb, without Quarto: the page's markdown and code, links turned to the site."
+"""README.md from nbs/index.ipynb, without Quarto: the page's markdown and code, links turned to
+the site."""
 import base64
 import json
 import re
@@ -17,7 +18,8 @@ def site():
 
 
 def page_url(match):
-    "A link to a notebook becomes a link to its page; digits in front of names are dropped, as nbdev does."
+    """A link to a notebook becomes a link to its page; digits in front of names are dropped, as
+    nbdev does."""
     path = re.sub(r"(^|/)\d+[a-z]?_", r"\1", match[2].removeprefix("./")).replace(".ipynb", ".html")
     return f"[{match[1]}]({site()}/{path})"
 
