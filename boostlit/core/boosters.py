@@ -238,6 +238,18 @@ class Booster(Predictions):
         number of columns seen by `fit`
     feature_names_in_
         names of the columns seen by `fit`, where it was given a table
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from boostlit import Booster, MadaBoost, StumpOracle
+    >>> class MyBooster(Booster):
+    ...     oracle_class, master = StumpOracle, MadaBoost
+    ...     def make_oracle(self, X, codes): return StumpOracle(X)
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = MyBooster(n_estimators=10).fit(X[::2], y[::2])
+    >>> print(f"{model.score(X[1::2], y[1::2]):.3f}")
+    0.926
     """
     #: alphas_ (float array): coefficient of each term: (rounds,), or (parts, rounds)
     #: hypotheses_ (record array): the terms, (parts, rounds)
@@ -1096,6 +1108,15 @@ class LogitBoostClassifier(_StumpBooster):
         number of columns seen by `fit`
     feature_names_in_
         names of the columns seen by `fit`, where it was given a table
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from boostlit import LogitBoostClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = LogitBoostClassifier(n_estimators=20).fit(X[::2], y[::2])
+    >>> print(f"{model.score(X[1::2], y[1::2]):.3f}")
+    0.937
     """
     kind_of_stump = "least_squares"
 

@@ -339,13 +339,27 @@ def joint_error(run:Run)->float:
 
 # %% ../../nbs/core/03_loop.ipynb #3deed39b
 class Callback:
-    """Listens to a run; answers True to end it."""
+    """Listens to a run; answers True to end it.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from boostlit import AdaBoostClassifier, Callback
+    >>> class FiveRounds(Callback):
+    ...     def __call__(self, run): return len(run.history) == 5
+    >>> listener = FiveRounds()
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = AdaBoostClassifier(n_estimators=50, callbacks=[listener]).fit(X, y)
+    >>> print(model.history_.num_rows)
+    5
+    """
     def begin(self, run:Run):
         """Before the first round.
 
         Parameters
         ----------
         run : Run
+            the conversation so far: its parts, its history, its settings
         """
     def __call__(self, run:Run)->bool: return False
     def end(self, run:Run):
@@ -354,6 +368,7 @@ class Callback:
         Parameters
         ----------
         run : Run
+            the conversation so far: its parts, its history, its settings
         """
 
 class _Function(Callback):
@@ -433,6 +448,16 @@ def boost(oracle,             # an `Oracle`
     Returns
     -------
     Boosted
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from boostlit import AdaBoost, StumpOracle, boost
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> signs, master = 2.*y - 1, AdaBoost()
+    >>> run = boost(StumpOracle(X), master, signs, n_rounds=10)
+    >>> print(len(run.hypotheses), "rounds, training error", round(float((run.scores*signs <= 0).mean()), 3))
+    10 rounds, training error 0.023
     """
     part = conversation(oracle, master, np.asarray(y), weights, plain=plain, **settings)
     run = converse(Run([part], n_rounds), callbacks)

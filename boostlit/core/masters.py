@@ -50,6 +50,7 @@ class _Stagewise:
         Parameters
         ----------
         state
+            where the master stands: labels, weights, scores
         """
         return state.y, state.weights
 
@@ -59,6 +60,7 @@ class _Stagewise:
         Parameters
         ----------
         outputs
+            answers of the hypothesis on the training rows
         coefficient
         n_classes : default=2
             how many classes there are
@@ -71,20 +73,35 @@ class _Stagewise:
         Parameters
         ----------
         scores
+            score of every row so far
         """
         return softmax(np.array([-scores, scores])).T
 
 # %% ../../nbs/core/04_masters.ipynb #a06a0081
 class AdaBoost(_Stagewise):
-    """Exponential loss, the best step along each hypothesis."""
+    """Exponential loss, the best step along each hypothesis.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from boostlit import AdaBoost, StumpOracle, boost
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> signs, master = 2.*y - 1, AdaBoost()
+    >>> run = boost(StumpOracle(X), master, signs, n_rounds=10)
+    >>> print(len(run.hypotheses), "rounds, training error", round(float((run.scores*signs <= 0).mean()), 3))
+    10 rounds, training error 0.023
+    """
     def answer(self, state, outputs, gain):
         """The minimiser of Z.
 
         Parameters
         ----------
         state
+            where the master stands: labels, weights, scores
         outputs
+            answers of the hypothesis on the training rows
         gain
+            what the oracle says the hypothesis is worth
         """
         margins = state.y*outputs
         if state.kind == "real":
@@ -106,7 +123,9 @@ class AdaBoost(_Stagewise):
         Parameters
         ----------
         state
+            where the master stands: labels, weights, scores
         outputs
+            answers of the hypothesis on the training rows
         coefficient
         """
         step = coefficient*np.asarray(outputs, np.float64)
@@ -118,6 +137,7 @@ class AdaBoost(_Stagewise):
         Parameters
         ----------
         scores
+            score of every row so far
         y
             label of every row
         """
@@ -169,15 +189,29 @@ def exponential_step(weight, start, y, step, score):
 
 # %% ../../nbs/core/04_masters.ipynb #10a96d67
 class Gentle(AdaBoost):
-    """Exponential loss, least-squares answers added as they are."""
+    """Exponential loss, least-squares answers added as they are.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from boostlit import Gentle, StumpOracle, boost
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> signs, master = 2.*y - 1, Gentle()
+    >>> run = boost(StumpOracle(X, criterion="least_squares"), master, signs, n_rounds=10)
+    >>> print("training error", round(float((run.scores*signs <= 0).mean()), 3))
+    training error 0.025
+    """
     def answer(self, state, outputs, gain):
         """One for a least-squares fit; its least-squares coefficient for a sign.
 
         Parameters
         ----------
         state
+            where the master stands: labels, weights, scores
         outputs
+            answers of the hypothesis on the training rows
         gain
+            what the oracle says the hypothesis is worth
         """
         state.edge = float(gain)
         outputs = np.asarray(outputs, np.float64)
@@ -192,7 +226,9 @@ class Gentle(AdaBoost):
         Parameters
         ----------
         state
+            where the master stands: labels, weights, scores
         outputs
+            answers of the hypothesis on the training rows
         """
         step = 1.
         if np.abs(outputs).max(initial=0.) <= 1:
@@ -212,7 +248,18 @@ class ExponentialStep(Gentle):
 
 # %% ../../nbs/core/04_masters.ipynb #61c8557d
 class Logistic(_Stagewise):
-    """Logistic loss, Newton steps (LogitBoost)."""
+    """Logistic loss, Newton steps (LogitBoost).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from boostlit import Logistic, StumpOracle, boost
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> signs, master = 2.*y - 1, Logistic()
+    >>> run = boost(StumpOracle(X, criterion="least_squares"), master, signs, n_rounds=10)
+    >>> print("training error", round(float((run.scores*signs <= 0).mean()), 3))
+    training error 0.011
+    """
     cut = 4.    # largest working response
 
     def question(self, state):
@@ -221,6 +268,7 @@ class Logistic(_Stagewise):
         Parameters
         ----------
         state
+            where the master stands: labels, weights, scores
         """
         p = own_probability(state.y*state.scores)
         if state.kind != "real":
@@ -237,8 +285,11 @@ class Logistic(_Stagewise):
         Parameters
         ----------
         state
+            where the master stands: labels, weights, scores
         outputs
+            answers of the hypothesis on the training rows
         gain
+            what the oracle says the hypothesis is worth
         """
         outputs = np.asarray(outputs, np.float64)
         p = own_probability(state.y*state.scores)
@@ -255,7 +306,9 @@ class Logistic(_Stagewise):
         Parameters
         ----------
         state
+            where the master stands: labels, weights, scores
         outputs
+            answers of the hypothesis on the training rows
         step
         """
         now = state.start @ self.losses(state.scores, state.y)
@@ -271,7 +324,9 @@ class Logistic(_Stagewise):
         Parameters
         ----------
         state
+            where the master stands: labels, weights, scores
         outputs
+            answers of the hypothesis on the training rows
         coefficient
         """
         state.scores += coefficient*np.asarray(outputs, np.float64)
@@ -285,6 +340,7 @@ class Logistic(_Stagewise):
         Parameters
         ----------
         scores
+            score of every row so far
         y
             label of every row
         """
@@ -296,15 +352,29 @@ def own_probability(margins:np.ndarray)->np.ndarray:
 
 # %% ../../nbs/core/04_masters.ipynb #010e3b0a
 class MadaBoost(AdaBoost):
-    """Weights never exceed their start."""
+    """Weights never exceed their start.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from boostlit import MadaBoost, StumpOracle, boost
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> signs, master = 2.*y - 1, MadaBoost()
+    >>> run = boost(StumpOracle(X), master, signs, n_rounds=10)
+    >>> print("training error", round(float((run.scores*signs <= 0).mean()), 3))
+    training error 0.018
+    """
     def answer(self, state, outputs, gain):
         """AdaBoost's step, halved until MadaBoost's loss falls.
 
         Parameters
         ----------
         state
+            where the master stands: labels, weights, scores
         outputs
+            answers of the hypothesis on the training rows
         gain
+            what the oracle says the hypothesis is worth
         """
         step = super().answer(state, outputs, gain)
         now = state.start @ self.losses(state.scores, state.y)
@@ -320,7 +390,9 @@ class MadaBoost(AdaBoost):
         Parameters
         ----------
         state
+            where the master stands: labels, weights, scores
         outputs
+            answers of the hypothesis on the training rows
         coefficient
         """
         state.scores += coefficient*np.asarray(outputs, np.float64)
@@ -336,6 +408,7 @@ class MadaBoost(AdaBoost):
         Parameters
         ----------
         scores
+            score of every row so far
         y
             label of every row
         """
@@ -372,6 +445,16 @@ class SAMME:
     ----------
     silence : str, default="guess"
         what silence does to a weight: a key of `SILENCE`
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from boostlit import SAMME, StumpOracle, boost
+    >>> X, y = load_wine(return_X_y=True)
+    >>> master = SAMME()
+    >>> run = boost(StumpOracle(X, n_classes=3), master, y, n_rounds=10, n_classes=3)
+    >>> print(len(run.hypotheses), "rounds")
+    10 rounds
     """
     takes = ("class",)
     corrective = wide = False
@@ -403,8 +486,11 @@ class SAMME:
         Parameters
         ----------
         state
+            where the master stands: labels, weights, scores
         outputs
+            answers of the hypothesis on the training rows
         gain
+            what the oracle says the hypothesis is worth
         """
         K = state.n_classes
         right = float(state.weights @ (outputs == state.y))
@@ -422,7 +508,9 @@ class SAMME:
         Parameters
         ----------
         state
+            where the master stands: labels, weights, scores
         outputs
+            answers of the hypothesis on the training rows
         coefficient
         """
         K, outputs = state.n_classes, np.asarray(outputs)
@@ -440,6 +528,7 @@ class SAMME:
         Parameters
         ----------
         scores
+            score of every row so far
         y
             label of every row
         """
@@ -452,6 +541,7 @@ class SAMME:
         Parameters
         ----------
         scores
+            score of every row so far
         """
         return softmax((1 - 1/len(scores))*scores).T
 
@@ -467,7 +557,18 @@ def softmax(scores:np.ndarray)->np.ndarray:
 
 # %% ../../nbs/core/04_masters.ipynb #905e7862
 class Multinomial:
-    """Multinomial logistic loss, one answer per class and round."""
+    """Multinomial logistic loss, one answer per class and round.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from boostlit import Multinomial, StumpOracle, boost
+    >>> X, y = load_wine(return_X_y=True)
+    >>> master = Multinomial()
+    >>> run = boost(StumpOracle(X, criterion="least_squares"), master, y, n_rounds=10, n_classes=3)
+    >>> print(len(run.hypotheses), "rounds")
+    10 rounds
+    """
     takes = ("sign", "silence", "real")
     corrective, wide = False, True
     cut = 4.    # largest working response
@@ -496,6 +597,7 @@ class Multinomial:
         Parameters
         ----------
         state
+            where the master stands: labels, weights, scores
         """
         p = softmax(state.scores)
         slope, curve = state.own - p, np.maximum(p*(1 - p), 1e-12)
@@ -512,8 +614,11 @@ class Multinomial:
         Parameters
         ----------
         state
+            where the master stands: labels, weights, scores
         outputs
+            answers of the hypothesis on the training rows
         gain
+            what the oracle says the hypothesis is worth
         """
         p = softmax(state.scores)
         slope = ((state.own - p)*state.start*outputs).sum(axis=1)
@@ -535,7 +640,9 @@ class Multinomial:
         Parameters
         ----------
         state
+            where the master stands: labels, weights, scores
         outputs
+            answers of the hypothesis on the training rows
         coefficient
         """
         state.scores += self.spread(outputs, coefficient, state.n_classes)
@@ -549,6 +656,7 @@ class Multinomial:
         Parameters
         ----------
         outputs
+            answers of the hypothesis on the training rows
         coefficient
         n_classes
             how many classes there are
@@ -562,6 +670,7 @@ class Multinomial:
         Parameters
         ----------
         scores
+            score of every row so far
         y
             label of every row
         """

@@ -745,7 +745,7 @@ class LPBoostClassifier(_ScoresOfModels, _LPBoostBase):
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> model = LPBoostClassifier(nu=.2).fit(X[::2, :4], y[::2])
     >>> print(f"{model.score(X[1::2, :4], y[1::2]):.2f}")
-    0.85
+    0.87
     """
     file_fields = staticmethod(lambda parameters, state: lpboost_fields(state, "two-class"))
     def __init__(self, oracle:"str|BaseEstimator"="stumps", # "stumps", "itemsets", "subgraphs", or a classifier with sample_weight

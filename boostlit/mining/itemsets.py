@@ -463,8 +463,8 @@ def closed_itemsets(transactions:Any,        # lists of words or numbers, frames
     >>> from boostlit import closed_itemsets
     >>> baskets = [[0, 1, 2], [0, 1], [0, 2], [0, 1, 2], [1]]
     >>> print(*closed_itemsets(baskets, 2).to_pylist(), sep="\\n")
-    {'items': [0], 'support': 4}
     {'items': [1], 'support': 4}
+    {'items': [0], 'support': 4}
     {'items': [0, 1], 'support': 3}
     {'items': [0, 2], 'support': 3}
     {'items': [0, 1, 2], 'support': 2}
@@ -504,8 +504,8 @@ def frequent_itemsets(transactions:Any, min_support:int|float, max_length:int=No
     >>> from boostlit import frequent_itemsets
     >>> baskets = [[0, 1, 2], [0, 1], [0, 2], [0, 1, 2], [1]]
     >>> print(*frequent_itemsets(baskets, 3).to_pylist(), sep="\\n")
-    {'items': [0], 'support': 4}
     {'items': [1], 'support': 4}
+    {'items': [0], 'support': 4}
     {'items': [0, 1], 'support': 3}
     {'items': [2], 'support': 3}
     {'items': [0, 2], 'support': 3}
