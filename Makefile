@@ -1,72 +1,103 @@
-# Every target makes .venv and installs what it needs, once.
+# Every target makes .venv and installs what it needs, once. Works from a clone in any folder.
 PYTHON ?= python3
 BIN := .venv/bin
+PIP := $(BIN)/python -m pip install -q --disable-pip-version-check
 SOURCES := $(shell find boostlit -name '*.py' -o -name '*.pyi' -o -name '*.csv' -o -name '*.json' 2>/dev/null)
 OUT ?= reproduction
 ifeq ($(BOOSTLIT_DATA),)
 ifneq ($(wildcard ../shared/data/SOURCES.md),)
-export BOOSTLIT_DATA := $(abspath ../shared/data)
+export BOOSTLIT_DATA := $(shell cd ../shared/data && pwd)
 endif
 endif
 export PYTHONHASHSEED := 0
+# tests run the package as users get it: built, in a folder that Python looks into first
+BUILT := PYTHONPATH="$$PWD/.venv/wheel" BOOSTLIT_WHEEL="$$PWD/.venv/wheel"
 
-.PHONY: help test reproduce notebooks readme bench lab docs soak coverage clean
+.PHONY: help test check page export notebooks reproduce readme bench lab docs soak coverage house height hooks dist clean
 help:
-	@echo "make test | reproduce | notebooks | readme | bench | soak | coverage | lab | docs | clean"
+	@echo "make lab          open the notebooks in JupyterLab"
+	@echo "make page NB=...  run one page again, store its outputs, export, test it"
+	@echo "make check        press, linter, quick tests: two minutes"
+	@echo "make test         everything, on the built package: a quarter of an hour"
+	@echo "make reproduce    the papers' numbers that need no download"
+	@echo "also: export notebooks readme house height bench soak coverage docs dist hooks clean"
 
 .venv/.made:
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install -q --disable-pip-version-check --upgrade pip setuptools wheel
+	$(PIP) --upgrade pip setuptools wheel
 	@touch $@
 
-# requirements of an extra, read from settings.ini by setup.py; the package itself is installed by .venv/.package
-.venv/.dev: .venv/.made settings.ini setup.py
-	$(BIN)/python -m pip install -q --disable-pip-version-check ".[dev]"
-	@touch $@
-
+# editable: a change of a module needs no new install
 .venv/.run: .venv/.made settings.ini setup.py
-	$(BIN)/python -m pip install -q --disable-pip-version-check .
+	$(PIP) -e .
+	@touch $@
+
+.venv/.dev: .venv/.made settings.ini setup.py
+	$(PIP) -e ".[dev]"
 	@touch $@
 
 .venv/.bench: .venv/.dev
-	$(BIN)/python -m pip install -q --disable-pip-version-check ".[bench]" || echo "some peers could not be installed: the benchmark skips them with a word"
+	$(PIP) -e ".[bench]" || echo "some peers could not be installed: the benchmark skips them with a word"
 	@touch $@
 
-# the package as users get it: a built copy in site-packages, renewed when a module changed
-.venv/.package: .venv/.made $(SOURCES) settings.ini setup.py README.md
-	$(BIN)/python -m pip install -q --disable-pip-version-check --no-deps --force-reinstall .
-	@rm -rf build *.egg-info
+.venv/.wheel: .venv/.made $(SOURCES) settings.ini setup.py pyproject.toml README.md
+	rm -rf .venv/wheel build
+	$(PIP) --no-deps --target .venv/wheel .
+	@rm -rf build
 	@touch $@
 
-test: .venv/.dev .venv/.package
-	$(BIN)/python .ci/check.py
+test: .venv/.dev .venv/.wheel
+	$(BUILT) $(BIN)/python .ci/check.py
 
-soak: .venv/.dev .venv/.package
-	BOOSTLIT_SOAK=1 $(BIN)/pytest tests -m "soak or not soak" -k "fuzz or kill or worker or soak or damaged or interrupt" -s --durations=12
+check: .venv/.dev .venv/.wheel
+	$(BUILT) $(BIN)/python .ci/check.py --quick
 
-# lines of the installed package that pytest and the pages run; twice as long as make test, so by hand
-coverage: .venv/.dev .venv/.package
-	$(BIN)/python .ci/cover.py
+export: .venv/.dev
+	$(BIN)/python .ci/export.py --report
 
-reproduce: .venv/.run .venv/.package
-	$(BIN)/boostlit reproduce --out $(OUT)
+page: .venv/.dev
+	@test -n "$(NB)" || { echo "say which: make page NB=nbs/core/02_stumps.ipynb"; exit 2; }
+	$(BIN)/python .ci/notebooks.py "$(NB)"
 
-notebooks: .venv/.dev .venv/.package
+notebooks: .venv/.dev
 	$(BIN)/python .ci/notebooks.py $(NB)
+
+soak: .venv/.dev .venv/.wheel
+	$(BUILT) BOOSTLIT_SOAK=1 $(BIN)/python -m pytest tests -m "soak or not soak" -k "fuzz or kill or worker or soak or damaged or interrupt" -s --durations=12
+
+# lines of the package that pytest and the pages run; twice as long as make test, so by hand
+coverage: .venv/.dev .venv/.wheel
+	$(BUILT) $(BIN)/python .ci/cover.py
+
+house: .venv/.dev
+	$(BIN)/python .ci/house.py -v
+
+height: .venv/.dev
+	$(BIN)/python .ci/height.py
+
+reproduce: .venv/.run
+	$(BIN)/python -m boostlit reproduce --out "$(OUT)"
 
 readme: .venv/.dev
 	$(BIN)/python .ci/readme.py
 
-bench: .venv/.bench .venv/.package
+bench: .venv/.bench
 	$(BIN)/python -c "from boostlit.lab.benchmarks import main; main()"
 
-lab: .venv/.dev .venv/.package
-	$(BIN)/jupyter lab nbs
+lab: .venv/.dev
+	$(BIN)/python -m jupyterlab nbs
 
-docs: .venv/.dev .venv/.package
+hooks: .venv/.dev
+	$(BIN)/nbdev_install_hooks
+
+dist: .venv/.dev
+	rm -rf build dist
+	$(BIN)/python -m build
+
+docs: .venv/.dev
 	@command -v quarto >/dev/null || { echo "make docs needs Quarto 1.7 or later on the PATH (https://quarto.org); nothing was built."; exit 1; }
 	$(BIN)/nbdev_proc_nbs && quarto render _proc --no-execute
 	@rm -rf _docs && mv _proc/_docs _docs && echo "The site is in _docs: open _docs/index.html."
 
 clean:
-	rm -rf .venv build dist *.egg-info _proc _docs
+	rm -rf .venv build dist *.egg-info _proc _docs .mypy_cache .ruff_cache

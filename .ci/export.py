@@ -42,6 +42,24 @@ WORDS = {
     "classes_": "the classes, sorted; columns of probabilities are in this order",
     "n_classes_": "how many classes there are",
     "n_features_in_": "number of columns seen by `fit`",
+    "ax_": "the axes that were drawn on",
+    "axes_": "the axes that were drawn on",
+    "figure_": "the figure they belong to",
+    "axes": "axes to draw on; None: new ones",
+    "top": "how many of the strongest terms to show",
+    "kinds_": "\"numeric\" or \"nominal\", one per column",
+    "categories_": "words of every nominal column, None for a numeric one",
+    "history_": "one row per round, as an Arrow table",
+    "terms_": "the model in words, one row per term, as an Arrow table",
+    "alphas_": "weight of every round",
+    "estimators_": "the base classifiers, where they are not stumps",
+    "stumps_": "the stumps, as records",
+    "targets": "what the hypothesis should answer, one number per row",
+    "w": "weight of every row",
+    "weights": "weight of every row",
+    "stump": "a hypothesis that the oracle has answered with",
+    "hypothesis": "a hypothesis that the oracle has answered with",
+    "n_classes": "how many classes there are",
     "feature_names_in_": "names of the columns seen by `fit`, where it was given a table",
 }
 # What the methods of scikit-learn's protocol do, where the notebook leaves it unsaid.
@@ -462,12 +480,21 @@ def stub(root=ROOT):
     return "\n".join([head, *lines, "__version__: str", "__all__: list[str]", ""])
 
 
+MAIN = '''"`python -m boostlit`: the command line, without its script on the path."
+from .lab.command import main
+
+if __name__ == "__main__":
+    raise SystemExit(main())
+'''
+
+
 def decorate(root=ROOT):
-    "Write the docstrings and the stub; returns what is not documented yet."
+    "Write the docstrings, the stub and `__main__`; returns what is not documented yet."
     house = House(root)
     for name, text in documented(house).items():
         house.modules[name].path.write_text(text, encoding="utf-8", newline="\n")
-    (root/"boostlit"/"__init__.pyi").write_text(stub(root), encoding="utf-8", newline="\n")
+    for name, text in (("__init__.pyi", stub(root)), ("__main__.py", MAIN)):
+        (root/"boostlit"/name).write_text(text, encoding="utf-8", newline="\n")
     return sorted(set(house.missing))
 
 

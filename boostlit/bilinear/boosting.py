@@ -17,7 +17,8 @@ from numpy.typing import ArrayLike
 import warnings
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
-from ..core.tables import (INTERRUPTS, BoostingClassifierMixin, encode_labels, normalise_weights, history_table,
+from ..core.tables import (INTERRUPTS, BoostingClassifierMixin, encode_labels,
+                                  normalise_weights, history_table,
                                        progress_bar, warn_interrupted)
 from .model import as_blocks, balance
 from .feature_sign import feature_sign, ridge_fit, LOSSES
@@ -27,21 +28,25 @@ def alternate(X, y, w,                    # blocks, labels ±1, weights
               c1:float, c2:float,         # penalties of words and components
               beta,                       # (m,) start
               loss:str="exponential",     # "exponential", "logistic" or "squared"
-              penalty:str="l1",           # "l1" (the paper's model), "l2" (its comparison), "product"
+              penalty:str="l1", # "l1" (the paper's model), "l2" (its comparison), "product"
               n_alternations:int=3,       # passes over both blocks
               offset=None,                # (n,) scores of earlier rounds
               tol:float=1e-6,             # of the subproblems
              )->tuple:                    # (alpha, beta, objective after every half-step)
     "One bilinear term by alternating minimisation, as in step 2A of Algorithm 1."
-    X = as_blocks(X); alpha = np.zeros(X.shape[1]); trace = []
+    X = as_blocks(X)
+    alpha = np.zeros(X.shape[1])
+    trace = []
     beta = np.array(beta, float)
     if penalty == "product": c1 = c2 = np.sqrt(c1*c2)
     for _ in range(n_alternations):
-        alpha, f = half_step(X.times_components(beta), y, w, c1, alpha, np.abs(beta).sum(), loss, penalty, offset, tol)
+        alpha, f = half_step(X.times_components(beta), y, w, c1, alpha, np.abs(beta).sum(), loss,
+                             penalty, offset, tol)
         trace.append(f + other_cost(beta, c2, penalty))
         if not alpha.any(): return alpha, beta*0, trace
         alpha, beta = rebalance(alpha, beta, c1, c2, penalty)
-        beta, f = half_step(X.times_words(alpha), y, w, c2, beta, np.abs(alpha).sum(), loss, penalty, offset, tol)
+        beta, f = half_step(X.times_words(alpha), y, w, c2, beta, np.abs(alpha).sum(), loss,
+                            penalty, offset, tol)
         trace.append(f + other_cost(alpha, c1, penalty))
         if not beta.any(): return alpha*0, beta, trace
         alpha, beta = rebalance(alpha, beta, c1, c2, penalty)
@@ -53,7 +58,8 @@ def half_step(Z, y, w, c, start, other, loss, penalty, offset, tol, ridge=0.):
     if ridge: ridge = ridge*np.mean(w@(Z*Z))
     if penalty == "l2": s = ridge_fit(Z, y, c, w, loss, start, offset, tol=max(tol, 1e-5))
     else:
-        price = c*other if penalty == "product" else c                            # product: the other norm is part of the price
+        # product: the other norm is part of the price
+        price = c*other if penalty == "product" else c
         s = feature_sign(Z, y, price, w, loss, start, offset, ridge, tol)
     return s.coef, s.objective
 
@@ -77,8 +83,10 @@ def gradient_start(X, r,                  # blocks, slopes w l' of the examples
     "Right singular vector of the gradient matrix, by power iteration."
     v = np.random.default_rng(seed).normal(size=X.shape[2])
     for _ in range(n_iter):
-        u = r@X.times_components(v); u /= np.linalg.norm(u) or 1.
-        v = r@X.times_words(u); v /= np.linalg.norm(v) or 1.
+        u = r@X.times_components(v)
+        u /= np.linalg.norm(u) or 1.
+        v = r@X.times_words(u)
+        v /= np.linalg.norm(v) or 1.
     return v/(np.abs(v).sum() or 1.)
 
 # %% ../../nbs/bilinear/04_boosting.ipynb #62686e59
@@ -91,10 +99,13 @@ def boost_reference(X, y,                  # (n, words, components) dense array,
     n, F, terms = len(y), np.zeros(len(y)), []
     w = np.full(n, 1/n)                                                        # step 1
     for t in range(n_rounds):                                                  # step 2
-        alpha, beta, _ = alternate(X, y, w, c1, c2, np.full(X.shape[2], 1/X.shape[2]), n_alternations=n_alternations)   # A
+        alpha, beta, _ = alternate(X, y, w, c1, c2, np.full(X.shape[2], 1/X.shape[2]),
+                                   n_alternations=n_alternations)   # A
         f = np.einsum("nkj,k,j->n", X, alpha, beta)                            # B
-        w = w*np.exp(-y*f); w /= w.sum()                                       # C
-        F += f; terms.append((alpha, beta))
+        w = w*np.exp(-y*f)
+        w /= w.sum()                                       # C
+        F += f
+        terms.append((alpha, beta))
     return np.array([a for a, _ in terms]), np.array([b for _, b in terms]), F
 
 # %% ../../nbs/bilinear/04_boosting.ipynb #951ee136
@@ -109,9 +120,12 @@ def joint_terms(X, Y, Wt, c1, c2, beta,    # blocks; (K, n) labels, weights; (K,
             held, free, c, ch = (beta, alpha, c1, c2) if block == "words" else (alpha, beta, c2, c1)
             def one(Z, k):
                 col, start, pen = Z, free[k], c[k]
-                if bias: col, start, pen = np.c_[Z, np.ones(len(Z))], np.r_[free[k], b[k]], np.r_[np.full(Z.shape[1], c[k]), 0.]
-                coef, f = half_step(col, Y[k], Wt[k], pen, start, np.abs(held[k]).sum(), loss, penalty, offsets[k], tol, ridge)
-                free[k] = coef[:Z.shape[1]]; b[k] = coef[-1] if bias else 0.
+                if bias:
+                    col, start, pen = np.c_[Z, np.ones(len(Z))], np.r_[free[k], b[k]], np.r_[np.full(Z.shape[1], c[k]), 0.]
+                coef, f = half_step(col, Y[k], Wt[k], pen, start, np.abs(held[k]).sum(), loss,
+                                    penalty, offsets[k], tol, ridge)
+                free[k] = coef[:Z.shape[1]]
+                b[k] = coef[-1] if bias else 0.
                 g[k] = f + other_cost(held[k], ch[k], penalty)
             for group in class_groups(live, X.shape, block):
                 Zs = X.times_components(held[group].T) if block == "words" else X.times_words(held[group].T)
@@ -119,7 +133,9 @@ def joint_terms(X, Y, Wt, c1, c2, beta,    # blocks; (K, n) labels, weights; (K,
             for k in live: alpha[k], beta[k] = rebalance(alpha[k], beta[k], c1[k], c2[k], penalty)
             live = live[alpha[live].any(1) & beta[live].any(1)]
             if not len(live): break
-    dead = ~(alpha.any(1) & beta.any(1)); alpha[dead] = 0; beta[dead] = 0
+    dead = ~(alpha.any(1) & beta.any(1))
+    alpha[dead] = 0
+    beta[dead] = 0
     return alpha, beta, b, g
 
 # %% ../../nbs/bilinear/04_boosting.ipynb #f607fd9e
@@ -129,6 +145,7 @@ def class_groups(live, shape, block, budget=4e8):
     k = max(1, int(budget//max(size, 1)))
     return [live[i:i+k] for i in range(0, len(live), k)]
 
+# %% ../../nbs/bilinear/04_boosting.ipynb #3472d74d
 def run_threads(fn, args, n_jobs):
     "Call `fn` on every tuple of arguments, in threads if asked; the kernels and BLAS release the lock."
     if n_jobs in (None, 1) or len(args) < 2:
@@ -136,7 +153,8 @@ def run_threads(fn, args, n_jobs):
         return
     from joblib import Parallel, delayed
     from threadpoolctl import threadpool_limits
-    with threadpool_limits(1): Parallel(n_jobs=n_jobs, prefer="threads")(delayed(fn)(*a) for a in args)
+    with threadpool_limits(1): Parallel(n_jobs=n_jobs,
+                                        prefer="threads")(delayed(fn)(*a) for a in args)
 
 # %% ../../nbs/bilinear/04_boosting.ipynb #95c13d6a
 def pull(Y, F, loss):
@@ -144,22 +162,27 @@ def pull(Y, F, loss):
     if loss == "exponential": return np.exp(-Y*F)
     return 1/(1+np.exp(np.clip(Y*F, -500, 500))) if loss == "logistic" else 1-Y*F
 
+# %% ../../nbs/bilinear/04_boosting.ipynb #b76d6694
 def first_penalties(X, Y, Wt, c1, c2, beta, loss, offsets, penalty="l1", n_jobs=1, tol=1e-3):
     "Absolute penalties of K problems: fractions of the smallest penalties that give zero, block after block."
-    K = len(Y); C1, C2 = np.empty(K), np.empty(K); alpha = np.zeros((K, X.shape[1]))
+    K = len(Y)
+    C1, C2 = np.empty(K), np.empty(K)
+    alpha = np.zeros((K, X.shape[1]))
     slope = lambda k: -Wt[k]*Y[k]*pull(Y[k], offsets[k], loss)
     for group in class_groups(np.arange(K), X.shape, "words"):
         Zs = X.times_components(beta[group].T)
         def one(Z, k):
             C1[k] = c1*(np.mean(Wt[k]@(Z*Z)) if penalty == "l2" else np.abs(slope(k)@Z).max()) or 1.
-            if penalty == "l1": alpha[k] = feature_sign(Z, Y[k], C1[k], Wt[k], loss, offset=offsets[k], tol=tol).coef
+            if penalty == "l1": alpha[k] = feature_sign(Z, Y[k], C1[k], Wt[k], loss,
+                                                        offset=offsets[k], tol=tol).coef
             if penalty == "l2":
                 first = ridge_fit(Z, Y[k], C1[k], Wt[k], loss, offset=offsets[k], tol=tol).coef
                 C2[k] = c2*C1[k]/c1*(np.sum(first**2)/np.sum(beta[k]**2) or 1.)
         run_threads(one, [(Zs[i], k) for i, k in enumerate(group)], n_jobs)
         if penalty == "product": C2[group] = C1[group]*c2/c1
         if penalty == "l1":
-            for k, Z in zip(group, X.times_words(alpha[group].T)): C2[k] = c2*np.abs(slope(k)@Z).max() or 1.
+            for k, Z in zip(group, X.times_words(alpha[group].T)):
+                C2[k] = c2*np.abs(slope(k)@Z).max() or 1.
     return C1, C2
 
 # %% ../../nbs/bilinear/04_boosting.ipynb #e68fff82
@@ -170,38 +193,51 @@ def class_offsets(F, coupling):
     total = logsumexp(F, axis=0)
     return F - (total + np.log(np.maximum(-np.expm1(F - total), 1e-300)))
 
+# %% ../../nbs/bilinear/04_boosting.ipynb #2879b2a1
 def round_weights(F, Y, w, loss, normalise):
     "(weights, offsets) of a round: the exponential loss turns scores into weights, without overflow."
     if loss != "exponential": return np.tile(w, (len(Y), 1)), F
-    e = -Y*F; top = e.max(1, keepdims=True) if normalise else 0.
+    e = -Y*F
+    top = e.max(1, keepdims=True) if normalise else 0.
     W = w*np.exp(np.minimum(e - top, 600.))
     return (W/W.sum(1, keepdims=True) if normalise else W), np.zeros_like(F)
 
 # %% ../../nbs/bilinear/04_boosting.ipynb #7adc5e04
-def boost_bilinear(X, Y, w, p,             # blocks, (K, n) labels ±1, weights, parameters of the estimator
+def boost_bilinear(X, Y, w, p, # blocks, (K, n) labels ±1, weights, parameters of the estimator
                    valid=None,             # (blocks, class codes) for early stopping
                   )->dict:                 # arrays words (T, K, D), components (T, K, m), biases (T, K), and the history
     "Algorithm 1 for all classes at once."
-    K, n = Y.shape; F = np.zeros((K, n)); Fv = np.zeros((K, valid[0].shape[0])) if valid else None
+    K, n = Y.shape
+    F = np.zeros((K, n))
+    Fv = np.zeros((K, valid[0].shape[0])) if valid else None
     rounds, c12 = [], None
     try:
         for t in progress_bar(range(p.n_estimators_), desc="rounds", show=p.verbose):
             Wt, off = round_weights(class_offsets(F, p.coupling), Y, w, p.loss, p.normalise)
             beta = start_components(X, Y, Wt, off, p, t)
-            if c12 is None and p.relative: c12 = first_penalties(X, Y, Wt, p.c1, p.c2, beta, p.loss, off, p.penalty, p.n_jobs)
+            if c12 is None and p.relative: c12 = first_penalties(X, Y, Wt, p.c1, p.c2, beta, p.loss,
+                                                                 off, p.penalty, p.n_jobs)
             elif c12 is None: c12 = np.full(K, float(p.c1)), np.full(K, float(p.c2))
-            A, B, b, g = joint_terms(X, Y, Wt, *c12, beta, p.loss, p.penalty, p.n_alternations, off, p.tol, p.fit_intercept, p.ridge, p.n_jobs)
+            A, B, b, g = joint_terms(X, Y, Wt, *c12, beta, p.loss, p.penalty, p.n_alternations, off,
+                                     p.tol, p.fit_intercept, p.ridge, p.n_jobs)
             if not (A.any() or b.any()): break
             A, b = A*p.learning_rate, b*p.learning_rate
-            f = term_scores(X, A, B) + b[:, None]; F += f; row = history_row(t+1, F, f, Y, w, Wt, A, B)
-            if valid: Fv += term_scores(valid[0], A, B) + b[:, None]; row["validation"] = mean_class_accuracy(Fv, valid[1])
-            rounds.append((A, B, b, row))                                                     # whole or not at all, should Ctrl-C come now
+            f = term_scores(X, A, B) + b[:, None]
+            F += f
+            row = history_row(t+1, F, f, Y, w, Wt, A, B)
+            if valid:
+                Fv += term_scores(valid[0], A, B) + b[:, None]
+                row["validation"] = mean_class_accuracy(Fv, valid[1])
+            # whole or not at all, should Ctrl-C come now
+            rounds.append((A, B, b, row))
             if valid and t - best_round(rounds) >= p.early_stopping: break
     except INTERRUPTS as e: warn_interrupted(len(rounds), e)
     if valid and rounds: rounds = rounds[:best_round(rounds)+1]
     *terms, history = zip(*rounds) if rounds else [()]
-    return dict(zip(("words", "components", "biases"), map(np.array, terms))) | {"history": list(history), "penalties": c12}
+    return dict(zip(("words", "components", "biases"),
+                    map(np.array, terms))) | {"history": list(history), "penalties": c12}
 
+# %% ../../nbs/bilinear/04_boosting.ipynb #506eb9d4
 def best_round(rounds): return int(np.argmax([row["validation"] for *_, row in rounds]))
 
 # %% ../../nbs/bilinear/04_boosting.ipynb #6c917e69
@@ -210,14 +246,18 @@ def start_components(X, Y, Wt, off, p, t):
     K, m = len(Y), X.shape[2]
     if p.start == "constant" or m == 1: return np.full((K, m), 1/m)
     if p.start == "gradient":
-        return np.array([gradient_start(X, -Wt[k]*Y[k]*pull(Y[k], off[k], p.loss)) for k in range(K)])
+        return np.array([gradient_start(X, -Wt[k]*Y[k]*pull(Y[k], off[k], p.loss))
+                         for k in range(K)])
     v = np.random.default_rng([p.seed_, t]).normal(size=(K, m))
     return v/np.abs(v).sum(1, keepdims=True)
 
+# %% ../../nbs/bilinear/04_boosting.ipynb #798a1d43
 def term_scores(X, A, B):
     "alpha_k' X beta_k for K terms: (K, n)."
     out = np.zeros((len(A), X.shape[0]))
-    for g in class_groups(np.flatnonzero(A.any(1)), X.shape, "components"): out[g] = np.einsum("knj,kj->kn", X.times_words(A[g].T), B[g])
+    for g in class_groups(np.flatnonzero(A.any(1)), X.shape,
+                          "components"): out[g] = np.einsum("knj,kj->kn", X.times_words(A[g].T),
+                                                            B[g])
     return out
 
 def mean_class_accuracy(F, codes):
@@ -228,16 +268,81 @@ def mean_class_accuracy(F, codes):
 def history_row(t, F, f, Y, w, Wt, A, B):
     "One line of the history, averaged over the one-against-all problems."
     with np.errstate(over="ignore"): loss = float(np.mean((w*np.exp(-Y*F)).sum(1)))
-    return dict(round=t, error=float(np.mean(w@((Y*F).T <= 0))), edge=float(np.mean((Wt*Y*f).sum(1))),
-                alpha=float(np.mean(np.abs(A).sum(1)*np.abs(B).sum(1))), loss=loss, words=float(np.mean((A != 0).sum(1))), components=float(np.mean((B != 0).sum(1))))
+    return dict(round=t, error=float(np.mean(w@((Y*F).T <= 0))),
+                edge=float(np.mean((Wt*Y*f).sum(1))),
+                alpha=float(np.mean(np.abs(A).sum(1)*np.abs(B).sum(1))), loss=loss,
+                words=float(np.mean((A != 0).sum(1))), components=float(np.mean((B != 0).sum(1))))
 
 # %% ../../nbs/bilinear/04_boosting.ipynb #0096274a
 class BilinearBoostClassifier(BoostingClassifierMixin, ClassifierMixin, BaseEstimator):
-    "Boosted sparse bilinear model: a sum of terms alpha' X beta, one-against-all for many classes."
+    """Boosted sparse bilinear model: a sum of terms alpha' X beta, one-against-all for many classes.
+
+    Parameters
+    ----------
+    n_estimators : int, default=20
+        rounds
+    c1 : float, default=.1
+    c2 : float, default=.1
+        penalties of words and of components
+    relative : bool, default=True
+        penalties as fractions of the smallest ones that give zero?
+    penalty : str, default="l1"
+        "l1" (B-SBLM), "l2" (B-L2BLM) or "product"
+    ridge : float, default=0.
+        extra Euclidean penalty on l1 half-steps, as a fraction of their mean curvature
+    loss : str, default="exponential"
+        "exponential", "logistic" or "squared"
+    n_alternations : int, default=3
+        passes over both blocks in a round
+    learning_rate : float, default=1.
+        shrinks every term
+    normalise : bool, default=True
+        weights renormalised (Algorithm 1) or raw (Eq. 12)
+    start : str, default="constant"
+        component weights at the start: "constant", "gradient", "random"
+    coupling : str, default="none"
+        "none" (one against all) or "softmax" (logistic loss only)
+    fit_intercept : bool, default=False
+        a free bias in every term
+    balanced : bool, default=False
+        give both sides of every one-against-all problem half of the weight?
+    early_stopping : int | None, default=None
+        stop after this many rounds without progress on held-out data
+    validation_fraction : float, default=.2
+        share held out
+    tol : float, default=1e-8
+        of the subproblems, in units of the penalty
+    n_jobs : int | None, default=None
+        threads
+    random_state : int | np.random.RandomState | None, default=None
+        of random starts and the held-out share
+    verbose : bool, default=False
+        show progress
+
+    Attributes
+    ----------
+    terms_ : pyarrow.Table
+        One row a term: round, class, its strongest words and components, how many there
+        are, its weight.
+    n_features_in_
+        number of columns seen by `fit`
+    feature_names_in_
+        names of the columns seen by `fit`, where it was given a table
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from boostlit import BilinearBoostClassifier
+    >>> digits = load_digits(n_class=2)
+    >>> X, y = digits.images/16, digits.target
+    >>> model = BilinearBoostClassifier(n_estimators=3, fit_intercept=True).fit(X[::2], y[::2])
+    >>> print(f"{model.score(X[1::2], y[1::2]):.2f}")
+    0.99
+    """
     def __init__(self,
                  n_estimators:int=20,          # rounds
                  c1:float=.1, c2:float=.1,     # penalties of words and of components
-                 relative:bool=True,           # penalties as fractions of the smallest ones that give zero?
+                 relative:bool=True, # penalties as fractions of the smallest ones that give zero?
                  penalty:str="l1",             # "l1" (B-SBLM), "l2" (B-L2BLM) or "product"
                  ridge:float=0.,               # extra Euclidean penalty on l1 half-steps, as a fraction of their mean curvature
                  loss:str="exponential",       # "exponential", "logistic" or "squared"
@@ -245,7 +350,7 @@ class BilinearBoostClassifier(BoostingClassifierMixin, ClassifierMixin, BaseEsti
                  learning_rate:float=1.,       # shrinks every term
                  normalise:bool=True,          # weights renormalised (Algorithm 1) or raw (Eq. 12)
                  start:str="constant",         # component weights at the start: "constant", "gradient", "random"
-                 coupling:str="none",          # "none" (one against all) or "softmax" (logistic loss only)
+                 coupling:str="none", # "none" (one against all) or "softmax" (logistic loss only)
                  fit_intercept:bool=False,     # a free bias in every term
                  balanced:bool=False,          # give both sides of every one-against-all problem half of the weight?
                  early_stopping:int|None=None, # stop after this many rounds without progress on held-out data
@@ -258,44 +363,148 @@ class BilinearBoostClassifier(BoostingClassifierMixin, ClassifierMixin, BaseEsti
         for k, v in list(locals().items()):
             if k != "self": setattr(self, k, v)
 
-    def fit(self, X:"ArrayLike|list", y:"ArrayLike", sample_weight:"ArrayLike|None"=None)->"BilinearBoostClassifier":
-        "Fit on blocks `X` and labels `y`."
+    def fit(self, X:"ArrayLike|list", y:"ArrayLike",
+            sample_weight:"ArrayLike|None"=None)->"BilinearBoostClassifier":
+        """Fit on blocks `X` and labels `y`.
+
+        Parameters
+        ----------
+        X : ArrayLike | list
+            rows, one per example: an array, or a table with named columns
+        y : ArrayLike
+            label of every row
+        sample_weight : ArrayLike | None, default=None
+            weight of every row; None: all the same
+
+        Returns
+        -------
+        BilinearBoostClassifier
+            the estimator itself
+        """
         return fit_estimator(self, X, y, sample_weight, self.n_estimators)
 
     def staged_decision_function(self, X:"ArrayLike|list")->"Iterator[np.ndarray]":
-        "Scores after every round: (n,) for two classes, (n, K) for more."
-        X = check_blocks(self, X); F = np.zeros((self.words_.shape[1], X.shape[0]))
+        """Scores after every round: (n,) for two classes, (n, K) for more.
+
+        Parameters
+        ----------
+        X : ArrayLike | list
+            rows, one per example: an array, or a table with named columns
+
+        Yields
+        ------
+        Iterator[ndarray]
+        """
+        X = check_blocks(self, X)
+        F = np.zeros((self.words_.shape[1], X.shape[0]))
         for A, B, b in zip(self.words_, self.components_, self.biases_):
             F = F + term_scores(X, A, B) + b[:, None]
             yield F[0].copy() if len(F) == 1 else F.T.copy()
 
     def decision_function(self, X:"ArrayLike|list")->np.ndarray:
-        "Scores of the whole sum: (n,) for two classes, (n, K) for more."
-        X = check_blocks(self, X); K = self.words_.shape[1]; F = np.zeros((K, X.shape[0]))
-        for A, B, b in zip(self.words_, self.components_, self.biases_): F += term_scores(X, A, B) + b[:, None]
+        """Scores of the whole sum: (n,) for two classes, (n, K) for more.
+
+        Parameters
+        ----------
+        X : ArrayLike | list
+            rows, one per example: an array, or a table with named columns
+
+        Returns
+        -------
+        ndarray
+        """
+        X = check_blocks(self, X)
+        K = self.words_.shape[1]
+        F = np.zeros((K, X.shape[0]))
+        for A, B, b in zip(self.words_, self.components_,
+                           self.biases_): F += term_scores(X, A, B) + b[:, None]
         return F[0] if K == 1 else F.T
 
     @property
     def terms_(self)->"pyarrow.Table":
-        "One row a term: round, class, its strongest words and components, how many there are, its weight."
-        check_is_fitted(self); return terms_table(self)
+        """One row a term: round, class, its strongest words and components, how many there are, its weight.
+        """
+        check_is_fitted(self)
+        return terms_table(self)
 
     def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__(); tags.input_tags.three_d_array = True; tags.input_tags.sparse = True
+        tags = super().__sklearn_tags__()
+        tags.input_tags.three_d_array = True
+        tags.input_tags.sparse = True
         return tags
 
 # %% ../../nbs/bilinear/04_boosting.ipynb #d0e176b2
 class SparseBilinearClassifier(BilinearBoostClassifier):
-    "One bilinear term per class: the model of the paper before boosting."
-    def __init__(self, c1:float=.1, c2:float=.1, relative:bool=True, penalty:str="l1", ridge:float=0., loss:str="exponential", n_alternations:int=3,
-                 start:str="constant", fit_intercept:bool=False, balanced:bool=False, tol:float=1e-8, n_jobs:int|None=None,
+    """One bilinear term per class: the model of the paper before boosting.
+
+    Parameters
+    ----------
+    c1 : float, default=.1
+    c2 : float, default=.1
+    relative : bool, default=True
+    penalty : str, default="l1"
+    ridge : float, default=0.
+    loss : str, default="exponential"
+    n_alternations : int, default=3
+    start : str, default="constant"
+    fit_intercept : bool, default=False
+    balanced : bool, default=False
+    tol : float, default=1e-8
+    n_jobs : int | None, default=None
+        threads or processes to share the work; None: one
+    random_state : int | np.random.RandomState | None, default=None
+        seed or generator of random numbers
+    verbose : bool, default=False
+        show a progress bar
+
+    Attributes
+    ----------
+    terms_ : pyarrow.Table
+        One row a term: round, class, its strongest words and components, how many there
+        are, its weight.
+    n_features_in_
+        number of columns seen by `fit`
+    feature_names_in_
+        names of the columns seen by `fit`, where it was given a table
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from boostlit import SparseBilinearClassifier
+    >>> digits = load_digits(n_class=2)
+    >>> X, y = digits.images/16, digits.target
+    >>> model = SparseBilinearClassifier(fit_intercept=True).fit(X[::2], y[::2])
+    >>> print(f"{model.score(X[1::2], y[1::2]):.2f}")
+    0.99
+    """
+    def __init__(self, c1:float=.1, c2:float=.1, relative:bool=True, penalty:str="l1",
+                 ridge:float=0., loss:str="exponential", n_alternations:int=3,
+                 start:str="constant", fit_intercept:bool=False, balanced:bool=False,
+                 tol:float=1e-8, n_jobs:int|None=None,
                  random_state:int|np.random.RandomState|None=None, verbose:bool=False):
         for k, v in list(locals().items()):
             if k not in ("self", "__class__"): setattr(self, k, v)
 
-    def fit(self, X:"ArrayLike|list", y:"ArrayLike", sample_weight:"ArrayLike|None"=None)->"SparseBilinearClassifier":
-        "Fit one term per class."
-        return fit_estimator(self, X, y, sample_weight, 1, learning_rate=1., normalise=True, coupling="none", early_stopping=None,
+    def fit(self, X:"ArrayLike|list", y:"ArrayLike",
+            sample_weight:"ArrayLike|None"=None)->"SparseBilinearClassifier":
+        """Fit one term per class.
+
+        Parameters
+        ----------
+        X : ArrayLike | list
+            rows, one per example: an array, or a table with named columns
+        y : ArrayLike
+            label of every row
+        sample_weight : ArrayLike | None, default=None
+            weight of every row; None: all the same
+
+        Returns
+        -------
+        SparseBilinearClassifier
+            the estimator itself
+        """
+        return fit_estimator(self, X, y, sample_weight, 1, learning_rate=1., normalise=True,
+                             coupling="none", early_stopping=None,
                              validation_fraction=.2)
 
 # %% ../../nbs/bilinear/04_boosting.ipynb #934bc171
@@ -307,7 +516,8 @@ def check_blocks(est, X, fit=False):
     holds = (hasattr(X, "indptr") and hasattr(X, "words") or hasattr(X, "times_words")
              or isinstance(X, (list, tuple)) and len(X) and sparse.issparse(X[0]))
     if not holds and not sparse.issparse(X) and not hasattr(X, "iloc"): X = np.asarray(X)
-    if not holds and (sparse.issparse(X) or hasattr(X, "iloc") or X.ndim < 3):                    # a table: one component
+    # a table: one component
+    if not holds and (sparse.issparse(X) or hasattr(X, "iloc") or X.ndim < 3):
         X = validate_data(est, X, reset=fit, accept_sparse="csr", dtype=np.float64)
         X = X.toarray() if sparse.issparse(X) else X
     X = as_blocks(X)
@@ -322,57 +532,84 @@ def fit_estimator(est, X, y, sample_weight, n_rounds, **fixed):
     "Labels into one-against-all problems, data into blocks, parameters checked; then boost."
     from types import SimpleNamespace
     from sklearn.utils import check_random_state
-    if y is None: raise ValueError(f"This {type(est).__name__} estimator requires y to be passed, but the target y is None")
-    p = SimpleNamespace(**est.get_params(), **fixed, n_estimators_=n_rounds); check_parameters(p)
-    X = check_blocks(est, X, fit=True); y = check_labels(y, X.shape[0])
-    est.classes_, codes = encode_labels(y); w = normalise_weights(sample_weight, len(codes)); K = len(est.classes_)
-    rng = check_random_state(p.random_state); p.seed_ = int(rng.randint(2**31-1)); valid = None
+    if y is None:
+        raise ValueError(f"This {type(est).__name__} estimator requires y to be passed, but the target y is None")
+    p = SimpleNamespace(**est.get_params(), **fixed, n_estimators_=n_rounds)
+    check_parameters(p)
+    X = check_blocks(est, X, fit=True)
+    y = check_labels(y, X.shape[0])
+    est.classes_, codes = encode_labels(y)
+    w = normalise_weights(sample_weight, len(codes))
+    K = len(est.classes_)
+    rng = check_random_state(p.random_state)
+    p.seed_ = int(rng.randint(2**31-1))
+    valid = None
     if p.early_stopping is not None:
         held = hold_out(codes, p.validation_fraction, rng)
-        valid, X, codes, w = (X.take(np.flatnonzero(held)), codes[held]), X.take(np.flatnonzero(~held)), codes[~held], w[~held]/w[~held].sum()
-    Y = np.where(codes == 1, 1., -1.)[None] if K == 2 else np.where(codes == np.arange(K)[:, None], 1., -1.)
+        valid, X, codes, w = (X.take(np.flatnonzero(held)),
+                              codes[held]), X.take(np.flatnonzero(~held)), codes[~held], w[~held]/w[~held].sum()
+    Y = np.where(codes == 1, 1., -1.)[None] if K == 2 else np.where(codes == np.arange(K)[:, None],
+                                                                    1., -1.)
     if p.balanced:
         wk = [np.where(s > 0, w/(2*w[s > 0].sum() or 1), w/(2*w[s < 0].sum() or 1)) for s in Y]
         w = np.array(wk)
     r = boost_bilinear(X, Y, w, p, valid)
-    none = dict(words=np.zeros((0, len(Y), X.shape[1])), components=np.zeros((0, len(Y), X.shape[2])), biases=np.zeros((0, len(Y))))
+    none = dict(words=np.zeros((0, len(Y), X.shape[1])),
+                components=np.zeros((0, len(Y), X.shape[2])), biases=np.zeros((0, len(Y))))
     est.words_, est.components_, est.biases_ = (r.get(k, v) for k, v in none.items())
     est.history_, est.penalties_, est.n_rounds_ = history_table(r["history"]), np.array(r["penalties"]), len(est.words_)
-    if est.n_rounds_ == 0: warnings.warn("the penalty leaves nothing: every term is zero (lower c1 and c2)", RuntimeWarning, stacklevel=3)
+    if est.n_rounds_ == 0:
+        warnings.warn("the penalty leaves nothing: every term is zero (lower c1 and c2)",
+                      RuntimeWarning, stacklevel=3)
     return est
 
 # %% ../../nbs/bilinear/04_boosting.ipynb #812d6494
 def check_parameters(p):
     "One clear sentence for each parameter that makes no sense."
-    choices = {"penalty": ("l1", "l2", "product"), "loss": tuple(LOSSES), "start": ("constant", "gradient", "random"), "coupling": ("none", "softmax")}
+    choices = {"penalty": ("l1", "l2", "product"), "loss": tuple(LOSSES),
+               "start": ("constant", "gradient", "random"), "coupling": ("none", "softmax")}
     for name, ok in choices.items():
-        if getattr(p, name) not in ok: raise ValueError(f"{name} must be one of {ok}, got {getattr(p, name)!r}")
-    if p.coupling == "softmax" and p.loss != "logistic": raise ValueError("coupling='softmax' needs loss='logistic'")
+        if getattr(p, name) not in ok:
+            raise ValueError(f"{name} must be one of {ok}, got {getattr(p, name)!r}")
+    if p.coupling == "softmax" and p.loss != "logistic":
+        raise ValueError("coupling='softmax' needs loss='logistic'")
     whole = lambda v: isinstance(v, (int, np.integer)) and not isinstance(v, bool) and v >= 1
     number = lambda v: isinstance(v, (int, float, np.integer, np.floating)) and np.isfinite(v)
     for name in ("n_estimators_", "n_alternations"):
         v = getattr(p, name)
-        if not whole(v): raise ValueError(f"{name.strip('_')} must be a positive integer, got {v!r}")
+        if not whole(v):
+            raise ValueError(f"{name.strip('_')} must be a positive integer, got {v!r}")
     for name in ("c1", "c2", "learning_rate", "tol"):
         v = getattr(p, name)
-        if not (number(v) and v > 0): raise ValueError(f"{name} must be a positive number, got {v!r}")
-    if not (number(p.ridge) and p.ridge >= 0): raise ValueError(f"ridge must not be negative, got {p.ridge!r}")
-    if not (p.early_stopping is None or whole(p.early_stopping)): raise ValueError(f"early_stopping must be None or a positive integer, got {p.early_stopping!r}")
-    if not (number(p.validation_fraction) and 0 < p.validation_fraction < 1): raise ValueError(f"validation_fraction must lie in (0, 1), got {p.validation_fraction!r}")
+        if not (number(v)
+                and v > 0): raise ValueError(f"{name} must be a positive number, got {v!r}")
+    if not (number(p.ridge)
+            and p.ridge >= 0): raise ValueError(f"ridge must not be negative, got {p.ridge!r}")
+    if not (p.early_stopping is None
+            or whole(p.early_stopping)):
+        raise ValueError(f"early_stopping must be None or a positive integer, got {p.early_stopping!r}")
+    if not (number(p.validation_fraction) and 0 < p.validation_fraction
+            < 1):
+        raise ValueError(f"validation_fraction must lie in (0, 1), got {p.validation_fraction!r}")
 
+# %% ../../nbs/bilinear/04_boosting.ipynb #4091654e
 def check_labels(y, n):
     "Labels as a vector as long as there are pictures."
     from sklearn.utils.validation import column_or_1d
     y = column_or_1d(y, warn=True)
-    if len(y) != n: raise ValueError(f"Found input variables with inconsistent numbers of samples: [{n}, {len(y)}]")
-    if y.dtype.kind == "f" and not np.isfinite(y).all(): raise ValueError("Input y contains NaN or infinity.")
+    if len(y) != n:
+        raise ValueError(f"Found input variables with inconsistent numbers of samples: [{n}, {len(y)}]")
+    if y.dtype.kind == "f" and not np.isfinite(y).all():
+        raise ValueError("Input y contains NaN or infinity.")
     return y
 
+# %% ../../nbs/bilinear/04_boosting.ipynb #81e0b155
 def hold_out(codes, fraction, rng):
     "A random share of every class, at least one example of it left to learn from."
     held = np.zeros(len(codes), bool)
     for k in np.unique(codes):
-        at = rng.permutation(np.flatnonzero(codes == k)); held[at[:min(int(np.ceil(fraction*len(at))), len(at)-1)]] = True
+        at = rng.permutation(np.flatnonzero(codes == k))
+        held[at[:min(int(np.ceil(fraction*len(at))), len(at)-1)]] = True
     if not held.any(): raise ValueError("too few examples to hold any out for early stopping")
     return held
 
@@ -385,8 +622,10 @@ def terms_table(est, top:int=5):
     for t, (A, B) in enumerate(zip(est.words_, est.components_)):
         for k, (a, b) in enumerate(zip(A, B)):
             if not a.any(): continue
-            rows.append({"round": t+1, "class": str(names[k]), "words": strongest(a), "components": strongest(b), "n_words": int((a != 0).sum()),
-                         "n_components": int((b != 0).sum()), "weight": float(np.abs(a).sum()*np.abs(b).sum())})
+            rows.append({"round": t+1, "class": str(names[k]), "words": strongest(a),
+                         "components": strongest(b), "n_words": int((a != 0).sum()),
+                         "n_components": int((b != 0).sum()),
+                         "weight": float(np.abs(a).sum()*np.abs(b).sum())})
     return pa.Table.from_pylist(rows) if rows else pa.table({"round": [], "class": []})
 
 # %% ../../nbs/bilinear/04_boosting.ipynb #00a1240f
@@ -399,11 +638,16 @@ def plot_components(est,                     # fitted estimator
     "Where a class looks: sizes of the component weights, each term weighed by the size of its words, as a map over the picture."
     import matplotlib.pyplot as plt
     check_is_fitted(est)
-    names = list(est.classes_[1:] if len(est.classes_) == 2 else est.classes_); k = 0 if label is None else names.index(label)
-    value = (np.abs(est.words_[:rounds, k]).sum(1)[:, None]*np.abs(est.components_[:rounds, k])).sum(0)
-    side = int(np.sqrt(len(value))); grid = grid or ((side, side) if side*side == len(value) else (1, len(value)))
+    names = list(est.classes_[1:] if len(est.classes_) == 2 else est.classes_)
+    k = 0 if label is None else names.index(label)
+    value = (np.abs(est.words_[:rounds, k]).sum(1)[:, None]
+             *np.abs(est.components_[:rounds, k])).sum(0)
+    side = int(np.sqrt(len(value)))
+    grid = grid or ((side, side) if side*side == len(value) else (1, len(value)))
     ax = ax or plt.subplots(figsize=(3, 2.4))[1]
-    ax.imshow(value.reshape(grid), cmap="magma"); ax.set(title=str(names[k]), xticks=[], yticks=[]); ax.grid(False)
+    ax.imshow(value.reshape(grid), cmap="magma")
+    ax.set(title=str(names[k]), xticks=[], yticks=[])
+    ax.grid(False)
     return ax
 
 # %% ../../nbs/bilinear/04_boosting.ipynb #8bed59df

@@ -30,11 +30,13 @@ def lpboost_reference(best,             # weights*labels -> (key, outputs) of th
         lam, gamma, alpha = s.weights, s.objective, s.alpha                                # line 11
     return keys, alpha, gamma                                                              # line 13
 
-# %% ../../nbs/lpboost/02_column_generation.ipynb #41afde9c
+# %% ../../nbs/lpboost/02_column_generation.ipynb #286b0d52
 class ColumnOracle:
     "All hypotheses written out as the columns of a matrix; a hypothesis is its column number."
+    kind = "real"
     def __init__(self, H:np.ndarray): # (n, P) outputs
-        self.H = np.ascontiguousarray(np.asarray(H, dtype=np.float64).T); self.nodes_ = 0
+        self.H = np.ascontiguousarray(np.asarray(H, dtype=np.float64).T)
+        self.nodes_ = 0
 
     def best_k(self, y, w, k=1, threshold=-np.inf, node_budget=None, kind=None):
         "Up to `k` columns with an edge above `threshold`, best first."
@@ -47,9 +49,16 @@ class ColumnOracle:
     def best(self, y, w):
         "The column with the largest edge, and that edge."
         return self.best_k(y, w)[0]
+
+    ask = best
+
     def outputs(self, hypothesis):
         "The column itself."
         return self.H[hypothesis]
+
+    def apply(self, hypothesis, H):
+        "The same column of a matrix of outputs on new rows."
+        return np.asarray(H)[:, hypothesis]
 
 # %% ../../nbs/lpboost/02_column_generation.ipynb #60d678dc
 def sparse_column(h:np.ndarray, # (n,) outputs of a hypothesis
@@ -246,7 +255,7 @@ def _linprog_matrices(master):
     if not master.dense: eq.append(row(np.r_[np.arange(n), n+1], np.r_[y, -1.])); b_eq.append(0.)
     return stack(ub), np.array(b), stack(eq) if eq else None, np.array(b_eq) if eq else None
 
-# %% ../../nbs/lpboost/02_column_generation.ipynb #62921cb1
+# %% ../../nbs/lpboost/02_column_generation.ipynb #ac967df5
 LPBoostResult = namedtuple("LPBoostResult", "hypotheses columns alpha rho weights primal dual converged history stages")
 
 def price(oracle,           # anything with best(y, w) and outputs(h); best_k(y, w, k, threshold, ...) if it can
@@ -261,12 +270,14 @@ def price(oracle,           # anything with best(y, w) and outputs(h); best_k(y,
         found = [(f[0], f[1]) if len(f) == 2 else (f[:2], f[2])
                  for f in oracle.best_k(y, w, k=k, threshold=threshold, node_budget=node_budget,
                                         kind=kind)]
-    else: found = [oracle.best(y, w)]
+    else:
+        found = [oracle.best(y, w) if hasattr(oracle, "best") else oracle.ask(y, w)]
     edge = float(found[0][1]) if found else threshold
+    bound = getattr(oracle, "bound_", edge)
     if not getattr(oracle, "complete_", True):
         bound = np.abs(y*w).sum()  # a search cut short: no edge exceeds this
-    else: bound = getattr(oracle, "bound_", edge)
-    return [f for f in found if f[1] > threshold], float(max(bound, edge)), int(getattr(oracle, "nodes_", 0))
+    found = [f for f in found if f[1] > threshold]
+    return found, float(max(bound, edge)), int(getattr(oracle, "nodes_", 0))
 
 # %% ../../nbs/lpboost/02_column_generation.ipynb #cf85fbaf
 class _Pool:

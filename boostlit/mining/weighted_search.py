@@ -5,11 +5,12 @@
 # %% auto #0
 __all__ = ['pattern_gain', 'best_itemset_reference', 'best_itemsets', 'ItemsetOracle', 'itemset_outputs', 'count_patterns']
 
-# %% ../../nbs/mining/04_weighted_search.ipynb #0e846105
+# %% ../../nbs/mining/04_weighted_search.ipynb #9c9c9e6d
 import itertools, numbers
 from collections import namedtuple
 import numpy as np
 from numba import njit
+from .baskets import support_count
 from .bitsets import popcount, lowest_bit, row_bits, item_bits, cover
 
 # %% ../../nbs/mining/04_weighted_search.ipynb #f1492847
@@ -204,7 +205,7 @@ def _search(rows, u, key, max_length, min_support, signed, threshold, budget, di
     place[0], place[1], place[2] = level, fresh, nodes
     return found, level < 0
 
-# %% ../../nbs/mining/04_weighted_search.ipynb #a2c8487a
+# %% ../../nbs/mining/04_weighted_search.ipynb #0e2fc640
 def _prepare(rows, u, kind, max_length, min_support, k, d):
     u = np.ascontiguousarray(u, dtype=np.float64)
     if u.shape != (len(rows),):
@@ -221,17 +222,7 @@ def _prepare(rows, u, kind, max_length, min_support, k, d):
     top = (np.empty((k, longest), np.int32), np.zeros(k, np.int64), np.zeros(k, np.int64), np.zeros(k), np.zeros(k, np.uint64))
     return u, longest, top
 
-def _support_count(min_support, n):
-    "Smallest number of rows: a count as it is, a fraction of `n` rounded up; never less than one."
-    s = min_support.item() if isinstance(min_support, np.ndarray) and min_support.ndim == 0 else min_support
-    if isinstance(s, (bool, np.bool_)) or not isinstance(s, numbers.Real):
-        raise ValueError(f"min_support must be a count (an integer) or a fraction (a float), got {min_support!r}")
-    if isinstance(s, numbers.Integral):
-        if s < 0: raise ValueError(f"min_support must not be negative, got {min_support}")
-        return max(1, int(s))
-    if not 0 < s <= 1:
-        raise ValueError(f"min_support as a fraction must lie in (0, 1], got {min_support}")
-    return max(1, int(np.ceil(float(s)*n - 1e-9)))
+_support_count = support_count
 
 # %% ../../nbs/mining/04_weighted_search.ipynb #cbb795b1
 _SLICE = 1 << 16          # patterns between two returns to Python, where Ctrl-C is heard

@@ -1,0 +1,180 @@
+"""Pages that cannot lie: run the quick cells of every page and compare what they print and draw with
+what is stored. `python .ci/pages.py [page …]` checks, `make page NB=…` runs a page again and stores.
+
+A cell is not run when it is marked `#| slow` or `#| eval: false`, nor when its page says `skip_exec: true`.
+It is run but not compared when it is marked `#| varies` or reads a clock itself. Everything else must come
+out as it is stored: words exactly, numbers to a relative 1e-6 (or one unit of the last of at least five
+printed digits), pictures by a small copy."""
+import base64
+import difflib
+import html
+import io
+import json
+import os
+import re
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+import nbformat
+import numpy as np
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
+from PIL import Image
+
+ROOT = Path(__file__).resolve().parents[1]
+SLOW = re.compile(r"^#\|\s*(slow\b|eval:\s*false)", re.M)
+VARIES = re.compile(r"^#\|\s*varies\b|perf_counter|process_time|time\.time\(|timeit|monotonic\(", re.M)
+SKIP = re.compile(r"^skip_exec:\s*true", re.M)
+NUMBER = re.compile(r"[-+]?(?:\d[\d,_]*\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+GRID, CHANGED, SHARE = 96, .08, .004        # cells of the small copy, a change of one, how many may change
+
+
+def all_pages(root=ROOT):
+    return sorted(p for p in (root/"nbs").rglob("*.ipynb") if "checkpoints" not in str(p))
+
+
+# ------------------------------------------------------------------ running
+def execute(path, slow=False):
+    "A page run from top to bottom, in a kernel of its own; cells that are not run keep their outputs."
+    nb = nbformat.read(path, as_version=4)
+    if not slow and nb.cells and SKIP.search(nb.cells[0].source):
+        return nb
+    held = [c for c in nb.cells if c.cell_type == "code" and SLOW.search(c.source) and not slow]
+    for cell in held:
+        cell.cell_type = "raw"
+    place = {"metadata": {"path": str(path.parent)}}
+    NotebookClient(nb, timeout=None, kernel_name="python3", resources=place).execute()
+    for cell in held:
+        cell.cell_type = "code"
+    for cell in nb.cells:
+        if cell.cell_type == "code":
+            cell.outputs = [o for o in cell.get("outputs", [])
+                            if not (o.output_type == "stream" and o.name == "stderr")]
+    return nb
+
+
+# ------------------------------------------------------------------ comparing words and numbers
+def text_of(cell):
+    "What a cell prints and shows, without pictures: one text."
+    parts = []
+    for output in cell.get("outputs", []):
+        if output["output_type"] == "stream":
+            parts.append(joined(output["text"]) if output["name"] == "stdout" else "")
+        elif output["output_type"] in ("execute_result", "display_data"):
+            data = output["data"]
+            plain = joined(data.get("text/plain", ""))
+            rich = joined(data.get("text/html", data.get("text/markdown", "")))
+            shown = rich if "IPython.core.display" in plain else plain
+            parts.append(re.sub(r"<[^<>]*>", " ", html.unescape(shown)) if rich == shown else shown)
+    text = re.sub(r"0x[0-9a-f]{6,}", "0x…", "".join(parts))
+    return re.sub(r"/(?:tmp|var/folders)/[\w./-]+", "/tmp/…", text)
+
+
+def joined(text):
+    return text if isinstance(text, str) else "".join(text)
+
+
+def same_number(a, b):
+    "Do two printed numbers say the same?"
+    if a == b:
+        return True
+    x, y = (float(t.replace(",", "").replace("_", "") or 0) for t in (a, b))
+    places = len(b.partition(".")[2].partition("e")[0].partition("E")[0])
+    digits = len(re.sub(r"\D", "", re.split("[eE]", b)[0]).lstrip("0"))
+    unit = 10.**-places*1.01 if digits >= 5 and "e" not in b.lower() and "." in b else 0.
+    return abs(x - y) <= max(1e-6*abs(y), unit, 1e-12)
+
+
+def same_text(stored, fresh):
+    "Words equal, numbers as good as equal; spaces do not count."
+    a, b = (NUMBER.split(t) for t in (stored, fresh))
+    squeeze = [" ".join(t.split()) for t in a], [" ".join(t.split()) for t in b]
+    return squeeze[0] == squeeze[1] and all(map(same_number, NUMBER.findall(stored),
+                                                NUMBER.findall(fresh)))
+
+
+# ------------------------------------------------------------------ comparing pictures
+def pictures(cell):
+    return [joined(o["data"]["image/png"]) for o in cell.get("outputs", [])
+            if "image/png" in o.get("data", {})]
+
+
+def small(picture):
+    "Size of a picture and a small copy of it, four channels from 0 to 1."
+    image = Image.open(io.BytesIO(base64.b64decode(picture))).convert("RGBa")
+    return image.size, np.asarray(image.resize((GRID, GRID), Image.Resampling.BOX))/255
+
+
+def same_picture(stored, fresh):
+    "Do two pictures show the same? Text may be set a hair differently, a curve may not move."
+    if stored == fresh:
+        return True
+    (size, a), (other, b) = small(stored), small(fresh)
+    if any(abs(s - t) > 3 + .02*s for s, t in zip(size, other)):
+        return False
+    return float((np.abs(a - b).max(axis=2) > CHANGED).mean()) <= SHARE
+
+
+# ------------------------------------------------------------------ a page
+def compared(cell):
+    "Is this a cell whose outputs must come out as stored?"
+    return cell["cell_type"] == "code" and not SLOW.search(cell["source"]) \
+        and not VARIES.search(cell["source"])
+
+
+def differences(stored, fresh):
+    "A few lines for every cell of a page whose outputs are not those stored."
+    for number, (old, new) in enumerate(zip(stored.cells, fresh.cells)):
+        if not compared(new):
+            continue
+        a, b = text_of(old), text_of(new)
+        name = next((line for line in new.source.split("\n") if not line.startswith("#|")), "")[:70]
+        if not same_text(a, b):
+            lines = difflib.unified_diff(a.splitlines(), b.splitlines(), "stored", "fresh", n=0,
+                                         lineterm="")
+            yield f"cell {number} ({name}) prints something else:\n    " + \
+                "\n    ".join(line[:160] for line in [*lines][2:10])
+        old_ones, new_ones = pictures(old), pictures(new)
+        if len(old_ones) != len(new_ones):
+            yield f"cell {number} ({name}) draws {len(new_ones)} pictures, {len(old_ones)} are stored"
+        elif not all(map(same_picture, old_ones, new_ones)):
+            yield f"cell {number} ({name}) draws another picture"
+
+
+def check_page(path):
+    "(path, seconds, what is wrong): empty when the page runs and comes out as stored."
+    start = time.time()
+    stored = nbformat.read(path, as_version=4)
+    try:
+        found = list(differences(stored, execute(path)))
+    except CellExecutionError as error:
+        found = ["stopped: " + re.sub(r"\x1b\[[\d;]*m", "", str(error))[-1500:]]
+    except Exception as error:                      # a kernel that died
+        found = [f"stopped: {type(error).__name__}: {error}"]
+    return path, time.time() - start, found
+
+
+def check(paths, root=ROOT, workers=2, say=print):
+    "Check pages two at a time; returns how many are wrong."
+    wrong = 0
+    order = sorted(paths, key=lambda p: -weight(p))
+    with ThreadPoolExecutor(workers) as pool:
+        for path, seconds, found in pool.map(check_page, order):
+            say(f"{seconds:6.1f} s  {path.relative_to(root/'nbs')}" + "  WRONG"*bool(found))
+            if found:
+                wrong += 1
+                say("  " + "\n  ".join(found))
+    return wrong
+
+
+def weight(path):
+    "A guess at how long a page takes: the long ones start first."
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    return sum(c["cell_type"] == "code" and not SLOW.search("".join(c["source"])) for c in cells)
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("PYTHONHASHSEED", "0")
+    named = [Path(a).resolve() for a in sys.argv[1:] if not a.startswith("-")]
+    sys.exit(bool(check(named or all_pages())))
