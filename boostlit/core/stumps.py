@@ -657,7 +657,7 @@ def describe_stump(stump,              # one record of dtype `STUMP`
     quiet = missing is not None and not missing[j]
     return said if quiet else f"{said} (missing {show(stump['missing'])})"
 
-# %% ../../nbs/core/02_stumps.ipynb #8e3aa24c
+# %% ../../nbs/core/02_stumps.ipynb #4291a910
 class DecisionStumpClassifier(ClassifierMixin, BaseEstimator):
     """One stump, the exact minimiser of the weighted error (or of the entropy, as Weka's).
 
@@ -667,10 +667,10 @@ class DecisionStumpClassifier(ClassifierMixin, BaseEstimator):
         "error" or "entropy"
     max_bins : int | None, default=None
         most codes a numeric column; None for exact cuts
-    categorical_features : ArrayLike | str | None, default="from_dtype"
-        indices, names or mask of nominal columns; "from_dtype": columns of words
-    nominal_features : ArrayLike | None, default=None
-        the former name of `categorical_features`
+    categorical_features : ArrayLike | str | None, default=None
+        indices, names or mask of nominal columns; words are nominal anyway
+    nominal_features : ArrayLike | str | None, default="deprecated"
+        old name of `categorical_features`
 
     Attributes
     ----------
@@ -711,8 +711,8 @@ class DecisionStumpClassifier(ClassifierMixin, BaseEstimator):
 
     def __init__(self, criterion:str="error", # "error" or "entropy"
                  max_bins:int|None=None,  # most codes a numeric column; None for exact cuts
-                 categorical_features:"ArrayLike|str|None"="from_dtype", # indices, names or mask of nominal columns; "from_dtype": columns of words
-                 nominal_features:"ArrayLike|None"=None): # the former name of `categorical_features`
+                 categorical_features:"ArrayLike|str|None"=None, # indices, names or mask of nominal columns; words are nominal anyway
+                 nominal_features:"ArrayLike|str|None"="deprecated"): # old name of `categorical_features`
         self.criterion, self.max_bins = criterion, max_bins
         self.categorical_features, self.nominal_features = categorical_features, nominal_features
 

@@ -221,18 +221,21 @@ def refuse_words(X, why:str)->None:
     words = [f.name for f in fields if column_reading(f.type) in ("words", "order", "")]
     if words: raise ValueError(f"column {words[0]!r} does not hold numbers: {why}")
 
-# %% ../../nbs/core/01_tables.ipynb #700b6994
+# %% ../../nbs/core/01_tables.ipynb #0d3442d5
 def _asked(est, nominal):
     "What the user said about nominal columns, by either name of the parameter; None: nothing."
-    given = getattr(est, "categorical_features", None)
-    if isinstance(given, str) and given != "from_dtype":
-        raise ValueError("categorical_features must be 'from_dtype', None, or positions, names or a "
-                         f"mask of columns, got {given!r}")
-    given = None if isinstance(given, str) else given
-    old = getattr(est, "nominal_features", None)
-    if given is not None and old is not None:
+    given = [_said(nominal), _said(getattr(est, "categorical_features", None)),
+             _said(getattr(est, "nominal_features", None))]
+    if given[1] is not None and given[2] is not None:
         raise ValueError("nominal_features is the former name of categorical_features: give one")
-    return nominal if nominal is not None else given if given is not None else old
+    return next((g for g in given if g is not None), None)
+
+def _said(value):
+    "A list of columns, or None for the words that leave it to the table."
+    if not isinstance(value, str): return value
+    if value in ("from_dtype", "deprecated"): return None
+    raise ValueError("categorical_features must be 'from_dtype', None, or positions, names or a mask "
+                     f"of columns, got {value!r}")
 
 def _nominal_columns(est, nominal, d):
     "Positions of the columns called nominal by index, name or mask."
