@@ -329,7 +329,7 @@ def _chunks(baskets, task, codes, need, chunk, stats, form, n_jobs):
     if bits: yield from _bit_chunks(baskets, task, codes, need, chunk, stats)
     else: yield from _from_lists(baskets, task, codes, need, chunk, stats, n_jobs)
 
-# %% ../../nbs/mining/02_itemsets.ipynb #9a4b731f
+# %% ../../nbs/mining/02_itemsets.ipynb #f7c1402a
 def iter_itemsets(transactions,         # anything `read_baskets` takes
                   min_support,          # smallest support: a count if int, a fraction if float
                   target:str="closed",  # "closed", "frequent", "maximal" or "generators"
@@ -351,7 +351,7 @@ def iter_itemsets(transactions,         # anything `read_baskets` takes
         raise ValueError(f"min_confidence needs one number for each of the {task.classes} classes")
     chunks = _chunks(baskets, task, codes, need, chunk, stats, form, n_jobs)
     if task.target == CLOSURES: chunks = _once(chunks, baskets.n_items)
-    if task.target == FREE: chunks = [_free_only(list(chunks), baskets.n_items, task.classes)]
+    if task.target == FREE: chunks = [_free_only(list(chunks), baskets, task.classes)]
     bar, hint, total = progress_bar(total=None, desc="itemsets", show=progress), _Hint(progress), 0
     for found in chunks:
         bar.update(len(found[2]))
@@ -376,17 +376,17 @@ def _named_again(chunk, baskets):
     if not isinstance(baskets, _Renumbered): return chunk
     return (baskets.original[chunk[0]], *chunk[1:])
 
-# %% ../../nbs/mining/02_itemsets.ipynb #d462031d
-def _free_only(chunks, n_items, classes):
+# %% ../../nbs/mining/02_itemsets.ipynb #75cdf0b9
+def _free_only(chunks, baskets, classes):
     "Of sets that the search met, those that are generators."
     items = np.concatenate([c[0] for c in chunks] or [np.empty(0, np.int32)])
     size = np.concatenate([np.diff(c[1]) for c in chunks] or [np.empty(0, np.int64)]).astype(np.int64)
     support = np.concatenate([c[2] for c in chunks] or [np.empty(0, np.int64)])
     counts = np.concatenate([c[3] for c in chunks] or [np.empty((0, classes), np.int64)])
-    key = np.random.default_rng(7).integers(1, 2**63, max(n_items, 1), dtype=np.uint64)
+    key = np.random.default_rng(7).integers(1, 2**63, max(baskets.n_items, 1), dtype=np.uint64)
     start, owner = np.cumsum(size) - size, np.repeat(np.arange(len(size)), size)
     digest = np.add.reduceat(key[items], start) if len(size) else np.empty(0, np.uint64)
-    order, free = np.argsort(digest), np.ones(len(size), bool)
+    order, free = np.argsort(digest), support < len(baskets.pointers) - 1  # the empty set has all rows
     for length in range(2, int(size.max(initial=0)) + 1):
         entry = np.flatnonzero(size[owner] == length)
         wanted = digest[owner[entry]] - key[items[entry]]
@@ -432,20 +432,120 @@ def closed_itemsets(transactions:Any,        # lists of words or numbers, frames
                     length:str="generator",  # what `max_length` counts: items of the smallest "generator", or of the "set"
                     n_jobs:int=1,            # threads, for sparse data
                    )->"pa.Table":            # items: lists in rising order, support: int64
-    "All closed frequent itemsets; the empty set is left out."
+    """All closed frequent itemsets; the empty set is left out.
+
+    Parameters
+    ----------
+    transactions : Any
+        lists of words or numbers, frames, matrices, Arrow, a file: see `read_baskets`
+    min_support : int | float
+        smallest support: a count if int, a fraction if float
+    max_length : int, default=None
+        only sets of at most this length
+    y : ArrayLike | None, default=None
+        class labels; adds the column `counts`, one number a class
+    max_sets : int, default=20_000_000
+        give up with an error beyond this many sets
+    progress : bool, default=False
+        show how many sets were found
+    length : str, default="generator"
+        what `max_length` counts: items of the smallest "generator", or of the "set"
+    n_jobs : int, default=1
+        threads, for sparse data
+
+    Returns
+    -------
+    pa.Table
+        items: lists in rising order, support: int64
+
+    Examples
+    --------
+    >>> from boostlit import closed_itemsets
+    >>> baskets = [[0, 1, 2], [0, 1], [0, 2], [0, 1, 2], [1]]
+    >>> print(*closed_itemsets(baskets, 2).to_pylist(), sep="\\n")
+    {'items': [0], 'support': 4}
+    {'items': [1], 'support': 4}
+    {'items': [0, 1], 'support': 3}
+    {'items': [0, 2], 'support': 3}
+    {'items': [0, 1, 2], 'support': 2}
+    """
     return mine_itemsets(transactions, min_support, "closed", max_length, y, None, max_sets, None, progress, length, n_jobs)
 
 # %% ../../nbs/mining/02_itemsets.ipynb #402d0bdf
 def frequent_itemsets(transactions:Any, min_support:int|float, max_length:int=None,
                       y:"ArrayLike|None"=None, max_sets:int=20_000_000, progress:bool=False,
                       n_jobs:int=1)->"pa.Table": # as for `closed_itemsets`
-    "All frequent itemsets."
+    """All frequent itemsets.
+
+    Parameters
+    ----------
+    transactions : Any
+        lists of words or numbers, frames, matrices, Arrow, a file: see `read_baskets`
+    min_support : int | float
+        smallest support: a count if int, a fraction if float
+    max_length : int, default=None
+        only sets of at most this length
+    y : ArrayLike | None, default=None
+        class labels; adds the column `counts`, one number a class
+    max_sets : int, default=20_000_000
+        give up with an error beyond this many sets
+    progress : bool, default=False
+        show how many sets were found
+    n_jobs : int, default=1
+        threads, for sparse data
+
+    Returns
+    -------
+    pa.Table
+        as for `closed_itemsets`
+
+    Examples
+    --------
+    >>> from boostlit import frequent_itemsets
+    >>> baskets = [[0, 1, 2], [0, 1], [0, 2], [0, 1, 2], [1]]
+    >>> print(*frequent_itemsets(baskets, 3).to_pylist(), sep="\\n")
+    {'items': [0], 'support': 4}
+    {'items': [1], 'support': 4}
+    {'items': [0, 1], 'support': 3}
+    {'items': [2], 'support': 3}
+    {'items': [0, 2], 'support': 3}
+    """
     return mine_itemsets(transactions, min_support, "frequent", max_length, y, None, max_sets, None, progress, n_jobs=n_jobs)
 
 def maximal_itemsets(transactions:Any, min_support:int|float, max_length:int=None,
                      y:"ArrayLike|None"=None, max_sets:int=20_000_000, progress:bool=False,
                      n_jobs:int=1)->"pa.Table": # as for `closed_itemsets`
-    "All frequent itemsets without a frequent superset."
+    """All frequent itemsets without a frequent superset.
+
+    Parameters
+    ----------
+    transactions : Any
+        lists of words or numbers, frames, matrices, Arrow, a file: see `read_baskets`
+    min_support : int | float
+        smallest support: a count if int, a fraction if float
+    max_length : int, default=None
+        only sets of at most this length
+    y : ArrayLike | None, default=None
+        class labels; adds the column `counts`, one number a class
+    max_sets : int, default=20_000_000
+        give up with an error beyond this many sets
+    progress : bool, default=False
+        show how many sets were found
+    n_jobs : int, default=1
+        threads, for sparse data
+
+    Returns
+    -------
+    pa.Table
+        as for `closed_itemsets`
+
+    Examples
+    --------
+    >>> from boostlit import maximal_itemsets
+    >>> baskets = [[0, 1, 2], [0, 1], [0, 2], [0, 1, 2], [1]]
+    >>> print(*maximal_itemsets(baskets, 2).to_pylist(), sep="\\n")
+    {'items': [0, 1, 2], 'support': 2}
+    """
     return mine_itemsets(transactions, min_support, "maximal", max_length, y, None, max_sets, None, progress, n_jobs=n_jobs)
 
 def generator_itemsets(transactions:Any, min_support:int|float, max_length:int=None,
