@@ -329,7 +329,7 @@ def _chunks(baskets, task, codes, need, chunk, stats, form, n_jobs):
     if bits: yield from _bit_chunks(baskets, task, codes, need, chunk, stats)
     else: yield from _from_lists(baskets, task, codes, need, chunk, stats, n_jobs)
 
-# %% ../../nbs/mining/02_itemsets.ipynb #9a4b731f
+# %% ../../nbs/mining/02_itemsets.ipynb #f7c1402a
 def iter_itemsets(transactions,         # anything `read_baskets` takes
                   min_support,          # smallest support: a count if int, a fraction if float
                   target:str="closed",  # "closed", "frequent", "maximal" or "generators"
@@ -351,7 +351,7 @@ def iter_itemsets(transactions,         # anything `read_baskets` takes
         raise ValueError(f"min_confidence needs one number for each of the {task.classes} classes")
     chunks = _chunks(baskets, task, codes, need, chunk, stats, form, n_jobs)
     if task.target == CLOSURES: chunks = _once(chunks, baskets.n_items)
-    if task.target == FREE: chunks = [_free_only(list(chunks), baskets.n_items, task.classes)]
+    if task.target == FREE: chunks = [_free_only(list(chunks), baskets, task.classes)]
     bar, hint, total = progress_bar(total=None, desc="itemsets", show=progress), _Hint(progress), 0
     for found in chunks:
         bar.update(len(found[2]))
@@ -376,17 +376,17 @@ def _named_again(chunk, baskets):
     if not isinstance(baskets, _Renumbered): return chunk
     return (baskets.original[chunk[0]], *chunk[1:])
 
-# %% ../../nbs/mining/02_itemsets.ipynb #d462031d
-def _free_only(chunks, n_items, classes):
+# %% ../../nbs/mining/02_itemsets.ipynb #75cdf0b9
+def _free_only(chunks, baskets, classes):
     "Of sets that the search met, those that are generators."
     items = np.concatenate([c[0] for c in chunks] or [np.empty(0, np.int32)])
     size = np.concatenate([np.diff(c[1]) for c in chunks] or [np.empty(0, np.int64)]).astype(np.int64)
     support = np.concatenate([c[2] for c in chunks] or [np.empty(0, np.int64)])
     counts = np.concatenate([c[3] for c in chunks] or [np.empty((0, classes), np.int64)])
-    key = np.random.default_rng(7).integers(1, 2**63, max(n_items, 1), dtype=np.uint64)
+    key = np.random.default_rng(7).integers(1, 2**63, max(baskets.n_items, 1), dtype=np.uint64)
     start, owner = np.cumsum(size) - size, np.repeat(np.arange(len(size)), size)
     digest = np.add.reduceat(key[items], start) if len(size) else np.empty(0, np.uint64)
-    order, free = np.argsort(digest), np.ones(len(size), bool)
+    order, free = np.argsort(digest), support < len(baskets.pointers) - 1  # the empty set has all rows
     for length in range(2, int(size.max(initial=0)) + 1):
         entry = np.flatnonzero(size[owner] == length)
         wanted = digest[owner[entry]] - key[items[entry]]
