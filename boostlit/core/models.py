@@ -405,7 +405,7 @@ TABLE_FIELDS = {  # of estimators that read tables
     "feature_names_in_": OrMissing(Names("columns")),
     "kinds_": OrMissing(Each(Text("numeric", "nominal"), "columns")),
     "categories_": OrMissing(Each(OrNone(Each(Text())), "columns")),
-    "columns_": OrMissing(Each(Text("number", "time", "zoned time", "duration", "order", "words"),
+    "readings_": OrMissing(Each(Text("number", "time", "zoned time", "duration", "order", "words"),
                                "columns")),
     "missing_": OrMissing(Each(Flag(), "columns"))}
 

@@ -680,7 +680,7 @@ class DecisionStumpClassifier(ClassifierMixin, BaseEstimator):
         "numeric" or "nominal", one per column
     categories_ : list
         words of the nominal columns, in the order of their codes; None for others
-    columns_ : list of str
+    readings_ : list of str
         what each column of a table was read as
     missing_ : list of bool
         which columns had missing values in training
@@ -703,7 +703,7 @@ class DecisionStumpClassifier(ClassifierMixin, BaseEstimator):
     #: stump_ (record of STUMP): the stump; its branches hold numbers of classes
     #: kinds_ (list of str): "numeric" or "nominal", one per column
     #: categories_ (list): words of the nominal columns, in the order of their codes; None for others
-    #: columns_ (list of str): what each column of a table was read as
+    #: readings_ (list of str): what each column of a table was read as
     #: missing_ (list of bool): which columns had missing values in training
     file_fields = {**TABLE_FIELDS, "classes_": Labels("classes"),
                    "stump_": Records(STUMP, (), feature=(0, "columns"), left=(0, 1e9),

@@ -186,14 +186,14 @@ def tabular_input(est,            # the estimator, whose columns are learnt or c
         checked = validate_data(est, X, y if labelled else "no_validation", reset=reset,
                                 dtype=np.float64, ensure_all_finite="allow-nan")
         X, y = checked if labelled else (checked, y)
-        if reset: est.categories_, est.columns_ = [None]*X.shape[1], ["number"]*X.shape[1]
+        if reset: est.categories_, est.readings_ = [None]*X.shape[1], ["number"]*X.shape[1]
     if reset: _learn_kinds(est, X, nominal)
     return (X, y) if labelled else X
 
 def _learn_kinds(est, X, nominal):
     "Which columns are nominal, and which have missing values."
     asked = _nominal_columns(est, _asked(est, nominal), X.shape[1])
-    words = [r == "words" for r in est.columns_]
+    words = [r == "words" for r in est.readings_]
     est.kinds_ = ["nominal" if w or j in asked else "numeric" for j, w in enumerate(words)]
     est.missing_ = np.isnan(X).any(axis=0).tolist()
 
@@ -212,7 +212,7 @@ def _was_read(est):
 
 def _readings(est):
     "How each column was read in training; models of 0.1 knew words and numbers."
-    return getattr(est, "columns_", None) or ["number" if c is None else "words"
+    return getattr(est, "readings_", None) or ["number" if c is None else "words"
                                               for c in est.categories_]
 
 def refuse_words(X, why:str)->None:
@@ -274,7 +274,7 @@ def _table_input(est, table, reset):
                          f"expected {list(est.feature_names_in_)}, got {names}")
     known = [()]*len(names) if reset else list(zip(_readings(est), est.categories_))
     read = [read_column(table.column(j), names[j], known[j]) for j in range(len(names))]
-    if reset: est.categories_, est.columns_ = [c.categories for c in read], [c.reading for c in read]
+    if reset: est.categories_, est.readings_ = [c.categories for c in read], [c.reading for c in read]
     return np.column_stack([c.values for c in read])
 
 # %% ../../nbs/core/01_tables.ipynb #246cf814

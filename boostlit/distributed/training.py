@@ -594,7 +594,7 @@ def distributed_gentleboost(oracle,                   # a `DistributedStumpOracl
 def as_fitted(est, plan):
     "Give an estimator what it would have learnt about the table's columns."
     est.classes_, est.kinds_, est.categories_ = plan.classes, list(plan.kinds), list(plan.categories)
-    est.columns_, est.missing_ = list(plan.readings), plan.has_nan.tolist()
+    est.readings_, est.missing_ = list(plan.readings), plan.has_nan.tolist()
     est.feature_names_in_, est.n_features_in_ = np.array(plan.names, dtype=object), len(plan.names)
     return est
 
