@@ -18,7 +18,7 @@ from .baskets import read_baskets, support_count
 from .bitsets import covers, item_bits
 from .itemsets import iter_itemsets, mine_itemsets
 
-# %% ../../nbs/mining/03_rules.ipynb #03103496
+# %% ../../nbs/mining/03_rules.ipynb #1a818a86
 def rule_measures(n, a, b, s)->dict: # one array for each measure
     "The measures of Eq. (1), from counts (arrays of integers)."
     n, a, b, s = (np.asarray(v, dtype=float) for v in (n, a, b, s))
@@ -31,7 +31,8 @@ def rule_measures(n, a, b, s)->dict: # one array for each measure
         spread = a*b*(n - a)*(n - b)
         chi2 = np.where(spread > 0, n*(s*n - a*b)**2/spread, 0.)
         lift = s*n/(a*b)
-    return dict(confidence=confidence, lift=lift, leverage=s/n - expected, conviction=conviction, zhang=zhang,
+    return dict(confidence=confidence, lift=lift, leverage=s/n - expected, conviction=conviction,
+                zhang=zhang,
                 chi2=chi2, chi2_p=chdtrc(1, chi2), fisher_p=hypergeom.sf(s - 1, n, a, b))
 
 # %% ../../nbs/mining/03_rules.ipynb #11292301
@@ -50,18 +51,20 @@ def corrected(p,                    # p-values of all tests that were made
     out[order] = np.minimum(1, sorted_p)
     return out
 
-# %% ../../nbs/mining/03_rules.ipynb #4f4f50d3
+# %% ../../nbs/mining/03_rules.ipynb #59901527
 class _Sets:
     "Frequent sets as flat arrays, with supports of their parts found by digest."
     def __init__(self, table, n, n_items):
-        lists = table["items"].combine_chunks() if len(table) else pa.array([], pa.list_(pa.int32()))
+        lists = table["items"].combine_chunks() if len(table) else pa.array([],
+                                                                            pa.list_(pa.int32()))
         flat = lists.flatten()
         self.items = np.asarray(flat.indices if pa.types.is_dictionary(flat.type) else flat)
         self.size = np.asarray(lists.value_lengths()).astype(np.int64)
         self.start, self.n = np.cumsum(self.size) - self.size, n
         self.support = table["support"].to_numpy()
         self.key = np.random.default_rng(7).integers(1, 2**63, max(n_items, 1), dtype=np.uint64)
-        self.digest = np.add.reduceat(self.key[self.items], self.start) if len(table) else np.empty(0, np.uint64)
+        self.digest = np.add.reduceat(self.key[self.items],
+                                      self.start) if len(table) else np.empty(0, np.uint64)
         self.order = np.argsort(self.digest)
         self.sorted = self.digest[self.order]
 
@@ -69,7 +72,7 @@ class _Sets:
         "Numbers of the sets with these digests."
         at = self.order[np.minimum(np.searchsorted(self.sorted, digest), len(self.order) - 1)]
         if not (self.digest[at] == digest).all():
-            raise ValueError("supports of some antecedents or consequents are missing from the itemsets")
+            raise ValueError("supports of some antecedents or consequents are missing")
         return at
 
     def generators(self):
@@ -92,9 +95,9 @@ class _Sets:
         out[smaller[self.support[smaller] == self.support[owner[long]]]] = False
         return out
 
-# %% ../../nbs/mining/03_rules.ipynb #72e2a4e2
+# %% ../../nbs/mining/03_rules.ipynb #6ddefadc
 class _Splits(NamedTuple):
-    "Rules as numbers of sets: whole, left and right; and which positions of the whole are on the left."
+    "Rules as numbers of sets: whole, left and right."
     whole: np.ndarray
     left: np.ndarray
     right: np.ndarray
@@ -105,7 +108,8 @@ def _splits(sets, size, single):
     whole = np.flatnonzero(sets.size == size)
     items = sets.items[sets.start[whole][:, None] + np.arange(size)]
     keys, parts = sets.key[items], []
-    masks = [(1 << size) - 1 - (1 << k) for k in range(size)] if single else range(1, (1 << size) - 1)
+    masks = [(1 << size) - 1 - (1 << k) for k in range(size)] if single else range(1,
+                                                                                   (1 << size) - 1)
     for mask in masks:
         on = [k for k in range(size) if mask >> k & 1]
         left = sets.find(keys[:, on].sum(axis=1, dtype=np.uint64))
@@ -119,29 +123,31 @@ def _lists_of(sets, which, names):
     at = np.repeat(sets.start[which] - np.cumsum(size) + size, size) + np.arange(size.sum())
     flat = pa.array(sets.items[at].astype(np.int32))
     if names is not None: flat = pa.DictionaryArray.from_arrays(flat, names)
-    return pa.ListArray.from_arrays(pa.array(np.concatenate([[0], np.cumsum(size)]), pa.int32()), flat)
+    return pa.ListArray.from_arrays(pa.array(np.concatenate([[0], np.cumsum(size)]), pa.int32()),
+                                    flat)
 
-# %% ../../nbs/mining/03_rules.ipynb #ab58dd79
+# %% ../../nbs/mining/03_rules.ipynb #44de655e
 def association_rules(transactions:Any,           # anything `read_baskets` takes
-                      min_support:int|float,      # smallest support of both sides together: a count if int, a fraction if float
+                      min_support:int|float,      # smallest support of both sides together
                       min_confidence:float=.5,    # smallest confidence
-                      consequents:str="single",   # "single": one item on the right; "any": any split of a set
+                      consequents:str="single",   # "single": one item on the right; "any"
                       max_length:int=None,        # most items of both sides together
                       redundant:bool=False,       # keep rules that another one makes superfluous
                       correction:str="holm",      # of the p-values: "holm", "bonferroni" or "bh"
-                      max_sets:int=5_000_000,     # give up with an error beyond this many frequent sets
+                      max_sets:int=5_000_000,     # give up with an error beyond this many
                       order:str=None, item:str=None, # columns of a long table
-                     )->"pa.Table":               # antecedent, consequent, counts and all measures; by falling confidence and support
+                     )->"pa.Table":               # antecedent, consequent
     "Association rules with their measures and corrected p-values, without redundant ones."
     if consequents not in ("single", "any"):
         raise ValueError(f'consequents must be "single" or "any", got {consequents!r}')
     baskets = read_baskets(transactions, order, item)
     n = len(baskets.pointers) - 1
     table = mine_itemsets(baskets, min_support, "frequent", max_length, max_sets=max_sets)
-    return rules_of_sets(table, n, baskets.n_items, baskets.names, min_confidence, consequents == "single",
+    return rules_of_sets(table, n, baskets.n_items, baskets.names, min_confidence,
+                         consequents == "single",
                          redundant, correction)
 
-# %% ../../nbs/mining/03_rules.ipynb #1963e634
+# %% ../../nbs/mining/03_rules.ipynb #5c03fa9c
 _COUNTS = ("support", "antecedent_support", "consequent_support")
 
 def rules_of_sets(table, n, n_items, names, min_confidence, single, redundant, correction):
@@ -160,11 +166,12 @@ def rules_of_sets(table, n, n_items, names, min_confidence, single, redundant, c
         measures[f"{test}_corrected"] = corrected(measures[f"{test}_p"], correction)
     keep = np.flatnonzero(measures["confidence"] >= min_confidence - 1e-12)
     keep = keep[np.lexsort((rules.mask[keep], -counts[0][keep], -measures["confidence"][keep]))]
-    columns = dict(antecedent=_lists_of(sets, rules.left[keep], names), consequent=_lists_of(sets, rules.right[keep], names))
+    columns = dict(antecedent=_lists_of(sets, rules.left[keep], names),
+                   consequent=_lists_of(sets, rules.right[keep], names))
     columns |= {name: pa.array(value[keep]) for name, value in zip(_COUNTS, counts)}
     return pa.table(columns | {name: pa.array(value[keep]) for name, value in measures.items()})
 
-# %% ../../nbs/mining/03_rules.ipynb #649c5046
+# %% ../../nbs/mining/03_rules.ipynb #b5f9db33
 class _Fisher:
     "Two-sided p-values of Eq. (2) for all supports, made when first asked for."
     def __init__(self, n, positives):
@@ -184,7 +191,7 @@ class _Fisher:
         return self.tables[x]
 
     def p(self, supports, counts):
-        "p-values of patterns with these supports and counts in class 1 (any shape, one line per pattern)."
+        "p-values of patterns with these supports and counts in class 1 (any shape."
         out = np.empty(counts.shape)
         for x in np.unique(supports):
             rows = supports == x
@@ -209,8 +216,8 @@ def _two_classes(y, n):
         raise ValueError(f"significance needs two classes, got {len(classes)}")
     return y == classes[1]
 
-# %% ../../nbs/mining/03_rules.ipynb #a64ac694
-def westfall_young(patterns,             # function (low, high) -> blocks (names, boolean covers) of patterns with low <= support < high
+# %% ../../nbs/mining/03_rules.ipynb #a0fb6a77
+def westfall_young(patterns,             # function (low, high) -> blocks (names
                    y,                    # boolean labels
                    alpha=.05,            # bound on the chance of any false claim
                    n_permutations=1000,  # shuffles of the labels
@@ -220,7 +227,8 @@ def westfall_young(patterns,             # function (low, high) -> blocks (names
     "Significant patterns by permutation of the labels, with the family-wise error at most `alpha`."
     n, fisher = len(y), _Fisher(len(y), int(y.sum()))
     rng = np.random.default_rng(seed)
-    shuffled = np.stack([y] + [rng.permutation(y) for _ in range(n_permutations)], axis=1).astype(np.float32)
+    shuffled = np.stack([y] + [rng.permutation(y) for _ in range(n_permutations)],
+                        axis=1).astype(np.float32)
     least, rank = np.ones(n_permutations), int(alpha*(n_permutations + 1))
     rows, delta, high = [], 1., n + 1
     bar = progress_bar(total=None, desc="patterns", show=progress)
@@ -239,11 +247,12 @@ def westfall_young(patterns,             # function (low, high) -> blocks (names
     found = sorted((r for r in rows if r[3] < delta), key=lambda r: r[3])
     return Significance(float(delta), high, len(rows), found)
 
-# %% ../../nbs/mining/03_rules.ipynb #10af0586
-def tarone(patterns, count, y, alpha=.05)->Significance: # count(low, most): number of patterns with support >= low, at most `most` + 1
-    "Significant patterns by Tarone's correction: only patterns that can be significant are counted."
+# %% ../../nbs/mining/03_rules.ipynb #d04b0cb4
+def tarone(patterns, count, y, alpha=.05)->Significance: # count(low, most)
+    "Significant patterns by Tarone's correction."
     n, fisher = len(y), _Fisher(len(y), int(y.sum()))
-    low, high = 1, n                             # the smallest support with k(x) f(x) <= alpha lies in between
+    # the smallest support with k(x) f(x) <= alpha lies in between
+    low, high = 1, n
     while low < high:
         middle = (low + high)//2
         most = int(alpha/fisher.reach[middle])
@@ -254,7 +263,8 @@ def tarone(patterns, count, y, alpha=.05)->Significance: # count(low, most): num
         supports, counts = covered.sum(axis=1), (covered & y).sum(axis=1)
         rows += zip(names, supports.tolist(), counts.tolist(), fisher.p(supports, counts).tolist())
     threshold = alpha/max(1, len(rows))
-    return Significance(threshold, low, len(rows), sorted((r for r in rows if r[3] <= threshold), key=lambda r: r[3]))
+    return Significance(threshold, low, len(rows),
+                        sorted((r for r in rows if r[3] <= threshold), key=lambda r: r[3]))
 
 # %% ../../nbs/mining/03_rules.ipynb #92a0d941
 def _itemset_blocks(baskets, block=2048):
@@ -277,26 +287,30 @@ def _itemset_blocks(baskets, block=2048):
         return total
     return patterns, count
 
-# %% ../../nbs/mining/03_rules.ipynb #244b1dc2
+# %% ../../nbs/mining/03_rules.ipynb #6e1546e7
 def significant_itemsets(transactions:Any,           # anything `read_baskets` takes
                          y,                          # two classes, one label a transaction
                          alpha:float=.05,            # bound on the chance that any claim is false
-                         method:str="westfall-young", # or "tarone", which needs no shuffles and finds less
+                         method:str="westfall-young", # or "tarone"
                          n_permutations:int=1000,    # shuffles for Westfall-Young
                          seed:int=0,                 # of the shuffles
                          progress:bool=False,        # show how many patterns were tested
-                        )->"pa.Table":               # items, support, count (rows of the larger label), p_value; threshold in the metadata
+                        )->"pa.Table":               # items, support, count
     "Closed itemsets that are associated with the class, with the family-wise error controlled."
     if not 0 < alpha < 1: raise ValueError(f"alpha must lie in (0, 1), got {alpha}")
     baskets = read_baskets(transactions)
     y = _two_classes(y, len(baskets.pointers) - 1)
     patterns, count = _itemset_blocks(baskets)
-    if method == "westfall-young": found = westfall_young(patterns, y, alpha, n_permutations, seed, progress)
+    if method == "westfall-young": found = westfall_young(patterns, y, alpha, n_permutations,
+                                                          seed, progress)
     elif method == "tarone": found = tarone(patterns, count, y, alpha)
     else: raise ValueError(f'method must be "westfall-young" or "tarone", got {method!r}')
     columns = list(zip(*found.rows)) or [[], [], [], []]
     kind = pa.list_(pa.int32() if baskets.names is None else pa.string())
-    table = pa.table({"items": pa.array(columns[0], kind), "support": pa.array(columns[1], pa.int64()),
-                      "count": pa.array(columns[2], pa.int64()), "p_value": pa.array(columns[3], pa.float64())})
-    return table.replace_schema_metadata({"threshold": repr(found.threshold), "min_support": str(found.min_support),
+    table = pa.table({"items": pa.array(columns[0], kind),
+                      "support": pa.array(columns[1], pa.int64()),
+                      "count": pa.array(columns[2], pa.int64()), "p_value": pa.array(columns[3],
+                                                                                     pa.float64())})
+    return table.replace_schema_metadata({"threshold": repr(found.threshold),
+                                          "min_support": str(found.min_support),
                                           "tested": str(found.tested)})
