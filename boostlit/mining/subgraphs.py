@@ -439,7 +439,17 @@ class SubgraphOracle:
                  max_length:int=6,         # most edges of a pattern
                  min_support:int=1):       # fewest graphs that contain it
         self.tree = PatternTree(to_graph_set(graphs), max_length, min_support)
-        self.nodes_, self.bound_ = 0, np.inf
+        self.nodes_, self.bound_, self.kind = 0, np.inf, "sign"
+
+    def ask(self, targets, weights):
+        "The signed pattern of largest edge."
+        return self.best(targets, weights)
+
+    def apply(self, hypothesis, graphs):
+        "A signed pattern on new graphs."
+        root, code = self.pattern(hypothesis)
+        present = contains(to_graph_set(graphs), root, code)
+        return hypothesis[1]*np.where(present, 1., -1.)
 
     def best_k(self, y, w, k=1, threshold=-np.inf, node_budget=None, kind="signed"):
         "Up to `k` patterns with different covers and a gain above `threshold`, best first."

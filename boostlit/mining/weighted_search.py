@@ -335,7 +335,8 @@ class ItemsetOracle:
         self.rows, self.n, self.d = row_bits(transactions, n_items)
         self.bits = item_bits(transactions, n_items)[0]
         self.max_length, self.min_support, self.allow_empty = max_length, min_support, allow_empty
-        self.kind, self.node_budget = kind, node_budget
+        self.values, self.node_budget = kind, node_budget
+        self.kind = "sign" if kind == "signed" else "silence"
         self.nodes_, self.complete_ = 0, True
 
     def best_k(self, y, w, k:int=10, threshold:float=-np.inf, node_budget:int=None,
@@ -343,8 +344,12 @@ class ItemsetOracle:
         "Up to `k` patterns with gain above `threshold` for labels `y` and weights `w`."
         found, self.nodes_, self.complete_ = best_itemsets(
             (self.rows, self.n, self.d), np.asarray(w, float)*y, self.max_length, k, threshold,
-            node_budget or self.node_budget, kind or self.kind, self.min_support, self.allow_empty)
+            node_budget or self.node_budget, kind or self.values, self.min_support, self.allow_empty)
         return found
+
+    def ask(self, targets, weights)->tuple: # ((items, omega), edge)
+        "The pattern of largest edge."
+        return self.best(targets, weights)
 
     def best(self, y, w)->tuple: # ((items, omega), edge)
         "The pattern of largest edge."
@@ -358,7 +363,12 @@ class ItemsetOracle:
 
     def outputs(self, h, kind:str=None)->np.ndarray: # float64 (n,)
         "The hypothesis on the training transactions."
-        return itemset_outputs(self.cover(h[0]), h[1], kind or self.kind)
+        return itemset_outputs(self.cover(h[0]), h[1], kind or self.values)
+
+    def apply(self, h, transactions)->np.ndarray: # float64 (n,)
+        "The hypothesis on new transactions."
+        bits, n, _ = item_bits(transactions, self.d)
+        return itemset_outputs(cover(bits, n, h[0]), h[1], self.values)
 
 # %% ../../nbs/mining/04_weighted_search.ipynb #0ff9d97c
 def itemset_outputs(covered:np.ndarray, # boolean: where the pattern is present
