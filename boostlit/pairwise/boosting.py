@@ -4,14 +4,28 @@
 
 # %% auto #0
 __all__ = ['PAIR_STUMP', 'PROJECTIONS', 'reference_direction', 'pairwise_reference', 'pair_scores', 'candidate_projections',
-           'PairStumpOracle']
+           'PairStumpOracle', 'exact_sum', 'ExactGentle', 'PairGentle']
 
-# %% ../../nbs/pairwise/03_boosting.ipynb #b4e651cd
+# %% ../../nbs/pairwise/03_boosting.ipynb #801043c4
+import math
 import numpy as np
+from ..core.loop import Conversation, serves
+from ..core.masters import Gentle
 from .gentle_stumps import best_threshold
 from numpy.typing import ArrayLike
-from .kernels import (add_stumps, array_directions, lines_of, load_of, real_search,
-                                       search, signs_of, space_for, stump_values, targets_of)
+from boostlit.pairwise.kernels import (
+    UNIT,
+    add_stumps,
+    array_directions,
+    lines_of,
+    load_of,
+    real_search,
+    search,
+    signs_of,
+    space_for,
+    stump_values,
+    targets_of,
+)
 from .projection import weighted_scatter
 
 # %% ../../nbs/pairwise/03_boosting.ipynb #82d78f72
@@ -184,3 +198,33 @@ class PairStumpOracle(_LineSearch):
         "Go on from a check-point."
         self.lines.directions[:] = memory["directions"]
         self.learn = bool(memory["learn"])
+
+# %% ../../nbs/pairwise/03_boosting.ipynb #954a8677
+def exact_sum(parts:np.ndarray # numbers between 0 and 1 whose sum is at most about one
+             )->float:
+    "Their sum in units of 2**-60, whatever their order."
+    return int(np.rint(parts*2.**UNIT).astype(np.int64).sum())*2.**-UNIT
+
+class ExactGentle(Gentle):
+    "Gentle AdaBoost whose sums do not depend on the order of the rows."
+    def update(self, state, outputs, coefficient):
+        "Add the term to the scores; weights, loss and error from exact sums."
+        state.scores += coefficient*np.asarray(outputs, np.float64)
+        margins = state.y*state.scores
+        top = float((-margins).max())
+        raw = state.start*np.exp(-margins - top)
+        total = exact_sum(raw)
+        state.weights = raw/total
+        state.loss = total*math.exp(min(top, 700.))
+        state.error = exact_sum(state.start*(margins <= 0))
+
+@serves(PairStumpOracle, Gentle)
+class PairGentle(Conversation):
+    "Gentle AdaBoost over pair stumps with exact sums."
+    def __init__(self, oracle, master, *settings, **named):
+        super().__init__(oracle, ExactGentle(), *settings, **named)
+
+    @classmethod
+    def fits(cls, oracle, master): # bool
+        "For the gentle master itself."
+        return type(master) is Gentle

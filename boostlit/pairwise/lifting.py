@@ -6,12 +6,14 @@
 __all__ = ['difference_scatter', 'pair_axes', 'rotate_pairs', 'lift_products', 'quadratic_fit', 'quadratic_scores',
            'LiftedOracle', 'form_scores']
 
-# %% ../../nbs/pairwise/05_lifting.ipynb #4b9f8523
+# %% ../../nbs/pairwise/05_lifting.ipynb #f5f9da9f
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import eigh
 from threadpoolctl import threadpool_limits
-from .boosting import PairStumpOracle
+from ..core.loop import serves
+from ..core.masters import Gentle
+from .boosting import PairGentle, PairStumpOracle
 
 # %% ../../nbs/pairwise/05_lifting.ipynb #f3fc3c03
 def difference_scatter(pairs:np.ndarray, # (n, 2, d)
@@ -119,7 +121,7 @@ def quadratic_scores(R:np.ndarray, # (n, 2, k) rotated pairs
         for r in range(len(M)): total += rows[:, r]*part[:, r]
     return total
 
-# %% ../../nbs/pairwise/05_lifting.ipynb #ad322e0a
+# %% ../../nbs/pairwise/05_lifting.ipynb #bedef569
 class LiftedOracle:
     "Pair stumps on squared differences and sums; its first answer is a quadratic form."
 
@@ -183,6 +185,9 @@ class LiftedOracle:
         self._remember_axes(memory["mean"], memory["axes"], memory["ratio"])
         if memory["over"]:
             self.ridge = None
+
+# %% ../../nbs/pairwise/05_lifting.ipynb #030a9ecd
+serves(LiftedOracle, Gentle)(PairGentle)   # exact sums here too
 
 def form_scores(R:np.ndarray, form:dict)->np.ndarray: # (n,)
     "Values of a quadratic form on rotated pairs."
