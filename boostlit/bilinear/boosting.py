@@ -219,7 +219,7 @@ def first_penalties(X, Y, W,     # blocks; (K, n) labels and weights
                 C2[k] = s.c2*np.abs(slope(k)@Z).max() or 1.
     return C1, C2
 
-# %% ../../nbs/bilinear/04_boosting.ipynb #09e41b0a
+# %% ../../nbs/bilinear/04_boosting.ipynb #cb7087db
 def start_components(X, Y, W, offsets, s, t):
     "Component weights a round starts from, absolute values summing to one."
     K, m = len(Y), X.shape[2]
@@ -234,7 +234,7 @@ def start_components(X, Y, W, offsets, s, t):
 def _vanishes(X):
     "Is the mean over the components nothing but rounding?"
     mean = np.abs(X.times_components(np.full(X.shape[2], 1/X.shape[2]))).max()
-    return mean <= 1e-9*np.abs(X.times_components(_alternating(X.shape[2]))).max()
+    return mean <= 1e-5*np.abs(X.times_components(_alternating(X.shape[2]))).max()
 
 def _alternating(m): return np.where(np.arange(m) % 3 == 0, 1., -.5)/m
 
