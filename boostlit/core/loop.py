@@ -5,7 +5,8 @@
 # %% auto #0
 __all__ = ['KINDS', 'SIGN_OF_CLASS', 'CLASS_OF_SIGN', 'FUSED', 'INTERRUPTS', 'Oracle', 'State', 'Master', 'AsSigns', 'AsClasses',
            'Columns', 'introduce', 'advice', 'Conversation', 'cost_of', 'serves', 'conversation', 'Run', 'converse',
-           'keep_finished', 'history_row', 'joint_error', 'Callback', 'as_callback', 'Progress', 'Boosted', 'boost']
+           'keep_finished', 'told_to_stop', 'history_row', 'joint_error', 'Callback', 'as_callback', 'Progress',
+           'Boosted', 'boost']
 
 # %% ../../nbs/core/03_loop.ipynb #ed5945a8
 from collections.abc import Callable, Iterable
@@ -300,22 +301,26 @@ def converse(run:Run,                      # what to train
             callback.end(run)
     return run
 
-# %% ../../nbs/core/03_loop.ipynb #83cc536f
+# %% ../../nbs/core/03_loop.ipynb #716c9e80
 INTERRUPTS = (KeyboardInterrupt, SystemError)
 
 def keep_finished(run:Run, error:BaseException):
-    "Keep the finished rounds of an interrupted run; with none finished the interrupt goes on."
+    "Keep the finished rounds of an interrupted run."
+    told_to_stop(len(run.history), error)
+    run.keep(len(run.history))
+    run.stopped = "interrupted"
+
+def told_to_stop(finished:int, error:BaseException):
+    "Warn that a fit was interrupted; with nothing finished, or another error in disguise, raise it."
     cause = error
     while cause is not None and not isinstance(cause, KeyboardInterrupt):
         cause = cause.__cause__ or cause.__context__
     if cause is None:
         raise error
-    if not run.history:
+    if not finished:
         raise KeyboardInterrupt("interrupted before the first round was finished")
-    run.keep(len(run.history))
-    run.stopped = "interrupted"
-    warnings.warn(f"fit interrupted: the model keeps the {len(run.history)} rounds finished so far",
-                  RuntimeWarning, stacklevel=4)
+    warnings.warn(f"fit interrupted: the model keeps the {finished} rounds finished so far",
+                  RuntimeWarning, stacklevel=5)
 
 # %% ../../nbs/core/03_loop.ipynb #f3a76f4e
 def history_row(run:Run)->dict:

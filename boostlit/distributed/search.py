@@ -7,10 +7,10 @@ __all__ = ['random_bits', 'start_histograms', 'product_wrong', 'in_units', 'turn
            'best_product', 'distributed_quadraticboost', 'same_products', 'mine_prefixes',
            'distributed_closed_itemsets', 'compare_models', 'final_weights']
 
-# %% ../../nbs/distributed/02_search.ipynb #95303a0c
+# %% ../../nbs/distributed/02_search.ipynb #357cddf9
 import numpy as np
 from numba import njit
-from ..core.boosting import AdaBoostClassifier, GentleBoostClassifier
+from ..core.boosters import AdaBoostClassifier, GentleBoostClassifier
 from .training import (DistributedStumpOracle, dask_client, code_sums, as_fitted, ask,
                                        boost_on_workers, distributed_adaboost, distributed_gentleboost,
                                        lane_answers, lane_histograms, outputs_of, same_stumps, vote)

@@ -9,10 +9,10 @@ __all__ = ['partition_sources', 'fingerprint', 'read_source', 'summarise_column'
            'code_sums', 'lane_histograms', 'outputs_of', 'class_histograms', 'sign_step', 'Run', 'begin', 'replay',
            'answer', 'merge_answers', 'DistributedStumpOracle', 'dask_client', 'make_plan', 'ask', 'row_weights',
            'no_question', 'scan_stump', 'lane_answers', 'class_stump_from_histogram', 'given_histograms', 'best_for',
-           'boost_on_workers', 'complete', 'vote', 'distributed_adaboost', 'distributed_gentleboost', 'as_fitted',
-           'same_stumps', 'round_cost']
+           'boost_on_workers', 'complete', 'vote', 'distributed_adaboost', 'distributed_gentleboost', 'keep_stumps',
+           'joint_row', 'as_fitted', 'same_stumps', 'round_cost']
 
-# %% ../../nbs/distributed/01_training.ipynb #8faf0dac
+# %% ../../nbs/distributed/01_training.ipynb #a8f5d16c
 import math
 import os
 import pickle
@@ -21,9 +21,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 import numpy as np
-from ..core.boosting import (LABELS, TINY, AdaBoostClassifier, Boosted, GentleBoostClassifier,
-                                    _stump_step, half_log_odds, step_factors)
-from ..core.tables import INTERRUPTS, progress_bar, read_column, to_arrow, warn_interrupted
+from ..core.boosters import AdaBoostClassifier, GentleBoostClassifier
+from ..core.loop import INTERRUPTS, Boosted, told_to_stop
+from ..core.loop_kernels import LABELS, step_factors, stump_step
+from ..core.masters import TINY, half_log_odds
+from ..core.tables import history_table, progress_bar, read_column, to_arrow
 from ..core.models import table_bytes, table_from
 from ..core.kernels import kernel
 from ..core.stump_kernels import CRITERIA, best_split, class_cut, histograms
@@ -291,7 +293,7 @@ def class_histograms(part, K):
     _class_histograms(part.codes, part.labels, part.g, out)
     return out
 
-# %% ../../nbs/distributed/01_training.ipynb #68a807cc
+# %% ../../nbs/distributed/01_training.ipynb #1a9aadae
 @kernel(work=lambda w, *rest: 20*len(w))
 def _class_step(w, w0, start, stride, y, out, alpha, down, up, votes, k):
     "SAMME on these rows: (sum of weights, start weight of wrong rows), in fixed point, and the loss."
@@ -307,12 +309,12 @@ def _class_step(w, w0, start, stride, y, out, alpha, down, up, votes, k):
             all_votes += votes[i, l]
             if votes[i, l] > votes[i, first]: first = l
         if first != y[i]: wrong += start[i*stride]
-        loss += w0[i*stride]*math.exp(-(votes[i, y[i]]*K - all_votes)/(K - 1)**2)
+        loss += w0[i*stride]*math.exp(-(votes[i, y[i]]*K - all_votes)/K)
     return total, wrong, loss
 
 def sign_step(part, codes, value, factor):
     "One round of AdaBoost or Gentle AdaBoost: `value` by code, `factor` by code and label."
-    part.state = *_stump_step(codes, (value[:, None]*LABELS).ravel(), factor.ravel(), part.sign, part.w,
+    part.state = *stump_step(codes, (value[:, None]*LABELS).ravel(), factor.ravel(), part.sign, part.w,
                               part.F, part.g, part.start, part.stride), part.mass, 0.
 
 # %% ../../nbs/distributed/01_training.ipynb #eb2b4683
@@ -392,6 +394,15 @@ class DistributedStumpOracle:
     def update(self, factors, alpha, down, up):
         "Enter a finished round into the log; workers hear of it with the next question."
         self.log.append((factors, float(alpha), float(down), float(up)))
+
+    @property
+    def kind(self): return "real" if self.criterion == "least_squares" else "sign"
+
+    def ask(self, targets, weights):
+        "The best stump for targets and weights that live with the caller."
+        return self.best(targets, weights)
+
+    apply = staticmethod(StumpOracle.apply)
 
     def best(self, y=None, w=None):
         "Best stump and its edge: for the labels and weights on the workers, or for given ones (which then must travel)."
@@ -506,7 +517,7 @@ def best_for(oracle, y, w):
     stump, edge = scan_stump(oracle.plan, HS, HW, int((np.abs(g) if oracle.criterion == "error" else v).sum()), oracle.criterion)
     return stump, float(edge/scale)
 
-# %% ../../nbs/distributed/01_training.ipynb #6a1b0376
+# %% ../../nbs/distributed/01_training.ipynb #ca836f9a
 def boost_on_workers(oracle,     # a `DistributedStumpOracle` with a run begun
                      find,       # () -> (state of the workers, hypothesis, row of the history, factors of the weights, finished?)
                      n_rounds,   # most rounds
@@ -528,7 +539,8 @@ def boost_on_workers(oracle,     # a `DistributedStumpOracle` with a run begun
             hypotheses.append(h); rows.append(row)  # whole or not at all, should Ctrl-C come now
             oracle.update(h, row["alpha"], *factors)
         complete(oracle, rows, ask(oracle, no_question)[0])
-    except INTERRUPTS as e: warn_interrupted(len(rows), e)
+    except INTERRUPTS as error:
+        told_to_stop(len(rows), error)
     finally: bar.close()
     return Boosted(hypotheses[:len(rows)], np.array([r["alpha"] for r in rows]), rows, None, None)
 
@@ -540,7 +552,7 @@ def complete(oracle, rows, state):
         rows[-1]["loss"] = state[0]/UNIT/math.prod(down for _, _, down, _ in oracle.log)
     elif oracle.run.master == "samme": rows[-1]["loss"] = state[3]
 
-# %% ../../nbs/distributed/01_training.ipynb #4f082148
+# %% ../../nbs/distributed/01_training.ipynb #9b21697f
 def vote(wrong:int, total:int, K:int):
     "From the weight of what a hypothesis gets wrong: its row of the history, factors of the weights, the last round?"
     error = wrong/total
@@ -572,9 +584,9 @@ def distributed_adaboost(oracle,                # a `DistributedStumpOracle`
             wrong = (state[0] - int(edge))//2
         return state, h, *vote(wrong, state[0], K)
     est = AdaBoostClassifier(n_estimators=n_estimators, criterion=criterion, max_bins=oracle.plan.max_bins)
-    return as_fitted(est, oracle.plan)._keep([boost_on_workers(oracle, find, n_estimators, show=verbose)], True)
+    return keep_stumps(as_fitted(est, oracle.plan), [boost_on_workers(oracle, find, n_estimators, show=verbose)])
 
-# %% ../../nbs/distributed/01_training.ipynb #81fb6c3e
+# %% ../../nbs/distributed/01_training.ipynb #cef406b2
 def distributed_gentleboost(oracle,                   # a `DistributedStumpOracle`
                             n_estimators:int=100,     # rounds
                             verbose:bool=False,       # progress bar?
@@ -589,7 +601,22 @@ def distributed_gentleboost(oracle,                   # a `DistributedStumpOracl
         oracle.start("gentle", k)
         runs.append(boost_on_workers(oracle, find, n_estimators, show=verbose))
     est = GentleBoostClassifier(n_estimators=n_estimators, max_bins=oracle.plan.max_bins)
-    return as_fitted(est, oracle.plan)._keep(runs, True)
+    return keep_stumps(as_fitted(est, oracle.plan), runs)
+
+def keep_stumps(est, runs:list):
+    "The stumps of finished runs, one per class, as the estimator keeps them."
+    rounds = min(len(r.hypotheses) for r in runs)
+    est.keep_hypotheses([r.hypotheses[:rounds] for r in runs])
+    alphas = np.array([r.alphas[:rounds] for r in runs])
+    est.alphas_, est.n_iter_ = (alphas if len(runs) > 1 else alphas[0]), rounds
+    est.history_ = history_table([joint_row(rows) for rows in zip(*(r.history for r in runs))])
+    return est
+
+def joint_row(rows:tuple)->dict:
+    "One row of the history for one round of several runs: the means."
+    names = [name for name in rows[0] if name != "cost"]
+    return {name: rows[0][name] if len(rows) == 1 else type(rows[0][name])(np.mean([r[name] for r in rows]))
+            for name in names}
 
 def as_fitted(est, plan):
     "Give an estimator what it would have learnt about the table's columns."
