@@ -129,6 +129,7 @@ class ShapeDisplay:
         Parameters
         ----------
         axes : ArrayLike | None, default=None
+            axes to draw on; None: new ones
 
         Returns
         -------
