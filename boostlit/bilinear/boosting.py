@@ -275,70 +275,7 @@ def history_row(t, F, f, Y, w, Wt, A, B):
 
 # %% ../../nbs/bilinear/04_boosting.ipynb #0096274a
 class BilinearBoostClassifier(BoostingClassifierMixin, ClassifierMixin, BaseEstimator):
-    """Boosted sparse bilinear model: a sum of terms alpha' X beta, one-against-all for many classes.
-
-    Parameters
-    ----------
-    n_estimators : int, default=20
-        rounds
-    c1 : float, default=.1
-    c2 : float, default=.1
-        penalties of words and of components
-    relative : bool, default=True
-        penalties as fractions of the smallest ones that give zero?
-    penalty : str, default="l1"
-        "l1" (B-SBLM), "l2" (B-L2BLM) or "product"
-    ridge : float, default=0.
-        extra Euclidean penalty on l1 half-steps, as a fraction of their mean curvature
-    loss : str, default="exponential"
-        "exponential", "logistic" or "squared"
-    n_alternations : int, default=3
-        passes over both blocks in a round
-    learning_rate : float, default=1.
-        shrinks every term
-    normalise : bool, default=True
-        weights renormalised (Algorithm 1) or raw (Eq. 12)
-    start : str, default="constant"
-        component weights at the start: "constant", "gradient", "random"
-    coupling : str, default="none"
-        "none" (one against all) or "softmax" (logistic loss only)
-    fit_intercept : bool, default=False
-        a free bias in every term
-    balanced : bool, default=False
-        give both sides of every one-against-all problem half of the weight?
-    early_stopping : int | None, default=None
-        stop after this many rounds without progress on held-out data
-    validation_fraction : float, default=.2
-        share held out
-    tol : float, default=1e-8
-        of the subproblems, in units of the penalty
-    n_jobs : int | None, default=None
-        threads
-    random_state : int | np.random.RandomState | None, default=None
-        of random starts and the held-out share
-    verbose : bool, default=False
-        show progress
-
-    Attributes
-    ----------
-    terms_ : pyarrow.Table
-        One row a term: round, class, its strongest words and components, how many there
-        are, its weight.
-    n_features_in_
-        number of columns seen by `fit`
-    feature_names_in_
-        names of the columns seen by `fit`, where it was given a table
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_digits
-    >>> from boostlit import BilinearBoostClassifier
-    >>> digits = load_digits(n_class=2)
-    >>> X, y = digits.images/16, digits.target
-    >>> model = BilinearBoostClassifier(n_estimators=3, fit_intercept=True).fit(X[::2], y[::2])
-    >>> print(f"{model.score(X[1::2], y[1::2]):.2f}")
-    0.99
-    """
+    "Boosted sparse bilinear model: a sum of terms alpha' X beta, one-against-all for many classes."
     def __init__(self,
                  n_estimators:int=20,          # rounds
                  c1:float=.1, c2:float=.1,     # penalties of words and of components
@@ -365,36 +302,11 @@ class BilinearBoostClassifier(BoostingClassifierMixin, ClassifierMixin, BaseEsti
 
     def fit(self, X:"ArrayLike|list", y:"ArrayLike",
             sample_weight:"ArrayLike|None"=None)->"BilinearBoostClassifier":
-        """Fit on blocks `X` and labels `y`.
-
-        Parameters
-        ----------
-        X : ArrayLike | list
-            rows, one per example: an array, or a table with named columns
-        y : ArrayLike
-            label of every row
-        sample_weight : ArrayLike | None, default=None
-            weight of every row; None: all the same
-
-        Returns
-        -------
-        BilinearBoostClassifier
-            the estimator itself
-        """
+        "Fit on blocks `X` and labels `y`."
         return fit_estimator(self, X, y, sample_weight, self.n_estimators)
 
     def staged_decision_function(self, X:"ArrayLike|list")->"Iterator[np.ndarray]":
-        """Scores after every round: (n,) for two classes, (n, K) for more.
-
-        Parameters
-        ----------
-        X : ArrayLike | list
-            rows, one per example: an array, or a table with named columns
-
-        Yields
-        ------
-        Iterator[ndarray]
-        """
+        "Scores after every round: (n,) for two classes, (n, K) for more."
         X = check_blocks(self, X)
         F = np.zeros((self.words_.shape[1], X.shape[0]))
         for A, B, b in zip(self.words_, self.components_, self.biases_):
@@ -402,17 +314,7 @@ class BilinearBoostClassifier(BoostingClassifierMixin, ClassifierMixin, BaseEsti
             yield F[0].copy() if len(F) == 1 else F.T.copy()
 
     def decision_function(self, X:"ArrayLike|list")->np.ndarray:
-        """Scores of the whole sum: (n,) for two classes, (n, K) for more.
-
-        Parameters
-        ----------
-        X : ArrayLike | list
-            rows, one per example: an array, or a table with named columns
-
-        Returns
-        -------
-        ndarray
-        """
+        "Scores of the whole sum: (n,) for two classes, (n, K) for more."
         X = check_blocks(self, X)
         K = self.words_.shape[1]
         F = np.zeros((K, X.shape[0]))
@@ -422,8 +324,7 @@ class BilinearBoostClassifier(BoostingClassifierMixin, ClassifierMixin, BaseEsti
 
     @property
     def terms_(self)->"pyarrow.Table":
-        """One row a term: round, class, its strongest words and components, how many there are, its weight.
-        """
+        "One row a term: round, class, its strongest words and components, how many there are, its weight."
         check_is_fitted(self)
         return terms_table(self)
 
@@ -435,48 +336,7 @@ class BilinearBoostClassifier(BoostingClassifierMixin, ClassifierMixin, BaseEsti
 
 # %% ../../nbs/bilinear/04_boosting.ipynb #d0e176b2
 class SparseBilinearClassifier(BilinearBoostClassifier):
-    """One bilinear term per class: the model of the paper before boosting.
-
-    Parameters
-    ----------
-    c1 : float, default=.1
-    c2 : float, default=.1
-    relative : bool, default=True
-    penalty : str, default="l1"
-    ridge : float, default=0.
-    loss : str, default="exponential"
-    n_alternations : int, default=3
-    start : str, default="constant"
-    fit_intercept : bool, default=False
-    balanced : bool, default=False
-    tol : float, default=1e-8
-    n_jobs : int | None, default=None
-        threads or processes to share the work; None: one
-    random_state : int | np.random.RandomState | None, default=None
-        seed or generator of random numbers
-    verbose : bool, default=False
-        show a progress bar
-
-    Attributes
-    ----------
-    terms_ : pyarrow.Table
-        One row a term: round, class, its strongest words and components, how many there
-        are, its weight.
-    n_features_in_
-        number of columns seen by `fit`
-    feature_names_in_
-        names of the columns seen by `fit`, where it was given a table
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_digits
-    >>> from boostlit import SparseBilinearClassifier
-    >>> digits = load_digits(n_class=2)
-    >>> X, y = digits.images/16, digits.target
-    >>> model = SparseBilinearClassifier(fit_intercept=True).fit(X[::2], y[::2])
-    >>> print(f"{model.score(X[1::2], y[1::2]):.2f}")
-    0.99
-    """
+    "One bilinear term per class: the model of the paper before boosting."
     def __init__(self, c1:float=.1, c2:float=.1, relative:bool=True, penalty:str="l1",
                  ridge:float=0., loss:str="exponential", n_alternations:int=3,
                  start:str="constant", fit_intercept:bool=False, balanced:bool=False,
@@ -487,22 +347,7 @@ class SparseBilinearClassifier(BilinearBoostClassifier):
 
     def fit(self, X:"ArrayLike|list", y:"ArrayLike",
             sample_weight:"ArrayLike|None"=None)->"SparseBilinearClassifier":
-        """Fit one term per class.
-
-        Parameters
-        ----------
-        X : ArrayLike | list
-            rows, one per example: an array, or a table with named columns
-        y : ArrayLike
-            label of every row
-        sample_weight : ArrayLike | None, default=None
-            weight of every row; None: all the same
-
-        Returns
-        -------
-        SparseBilinearClassifier
-            the estimator itself
-        """
+        "Fit one term per class."
         return fit_estimator(self, X, y, sample_weight, 1, learning_rate=1., normalise=True,
                              coupling="none", early_stopping=None,
                              validation_fraction=.2)

@@ -28,19 +28,7 @@ def hold_out(codes:np.ndarray,    # class number of each row
 
 # %% ../../nbs/core/05_controls.ipynb #c3870592
 class EarlyStopping(Callback):
-    """Watch the loss of held-out rows; keep the best round.
-
-    Parameters
-    ----------
-    X
-        held-out rows, as the oracle's `apply` takes them
-    labels : list
-        of each part: signs, or class numbers
-    weights : default=None
-        of the rows
-    patience : int, default=10
-        rounds without progress before the end
-    """
+    "Watch the loss of held-out rows; keep the best round."
     def __init__(self, X,           # held-out rows, as the oracle's `apply` takes them
                  labels:list,       # of each part: signs, or class numbers
                  weights=None,      # of the rows
@@ -50,12 +38,7 @@ class EarlyStopping(Callback):
         self.weights = np.full(n, 1/n) if weights is None else np.asarray(weights, float)/np.sum(weights)
 
     def begin(self, run):
-        """Scores of zero.
-
-        Parameters
-        ----------
-        run
-        """
+        "Scores of zero."
         self.scores = [0.]*len(run.parts)
         self.seen = [0]*len(run.parts)
         self.best, self.best_round = np.inf, 0
@@ -70,13 +53,7 @@ class EarlyStopping(Callback):
         return len(run.history) - self.best_round >= self.patience
 
     def part_loss(self, k, part):
-        """Weighted loss of the held-out rows under one part.
-
-        Parameters
-        ----------
-        k
-        part
-        """
+        "Weighted loss of the held-out rows under one part."
         if part.master.corrective:
             self.scores[k], self.seen[k] = 0., 0
         for t in range(self.seen[k], len(part.hypotheses)):
@@ -87,12 +64,7 @@ class EarlyStopping(Callback):
         return self.weights @ part.master.losses(self.scores[k], self.labels[k])
 
     def end(self, run):
-        """Forget the rounds after the best one.
-
-        Parameters
-        ----------
-        run
-        """
+        "Forget the rounds after the best one."
         if run.history and 0 < self.best_round < len(run.history):
             run.keep(self.best_round)
             run.stopped = run.stopped or "validation loss"
@@ -130,26 +102,13 @@ def data_mark(run)->str:
 
 # %% ../../nbs/core/05_controls.ipynb #c3599fc0
 class Checkpoint(Callback):
-    """Writes the terms to a file now and then; goes on from it when it is there.
-
-    Parameters
-    ----------
-    path
-        the file
-    every : int, default=10
-        rounds between two writes
-    """
+    "Writes the terms to a file now and then; goes on from it when it is there."
     def __init__(self, path,       # the file
                  every:int=10):    # rounds between two writes
         self.path, self.every = Path(path), every
 
     def begin(self, run):
-        """Replay what the file holds.
-
-        Parameters
-        ----------
-        run
-        """
+        "Replay what the file holds."
         self.mark = data_mark(run)
         if self.path.exists():
             replay_file(run, self.path, self.mark)
@@ -161,12 +120,7 @@ class Checkpoint(Callback):
         return False
 
     def end(self, run):
-        """Write what there is.
-
-        Parameters
-        ----------
-        run
-        """
+        "Write what there is."
         if run.history:
             write_terms(run, self.path, self.mark)
 

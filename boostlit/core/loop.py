@@ -338,22 +338,10 @@ def joint_error(run:Run)->float:
 
 # %% ../../nbs/core/03_loop.ipynb #3deed39b
 class Callback:
-    """Listens to a run; answers True to end it."""
-    def begin(self, run:Run):
-        """Before the first round.
-
-        Parameters
-        ----------
-        run : Run
-        """
+    "Listens to a run; answers True to end it."
+    def begin(self, run:Run): "Before the first round."
     def __call__(self, run:Run)->bool: return False
-    def end(self, run:Run):
-        """After the last round, also when something went wrong.
-
-        Parameters
-        ----------
-        run : Run
-        """
+    def end(self, run:Run): "After the last round, also when something went wrong."
 
 class _Function(Callback):
     def __init__(self, function):
@@ -408,31 +396,7 @@ def boost(oracle,             # an `Oracle`
           plain:bool=False,   # never a fused conversation?
           **settings,         # n_classes, learning_rate, sample
          )->Boosted:
-    """Boost one oracle under one master.
-
-    Parameters
-    ----------
-    oracle
-        an `Oracle`
-    master
-        a `Master`
-    y : ndarray
-        signs -1 and +1, or class numbers for masters of classes
-    n_rounds : int
-        most rounds
-    weights : default=None
-        start weights; None for uniform
-    callbacks : default=()
-        listeners
-    plain : bool, default=False
-        never a fused conversation?
-    **settings
-        n_classes, learning_rate, sample
-
-    Returns
-    -------
-    Boosted
-    """
+    "Boost one oracle under one master."
     part = conversation(oracle, master, np.asarray(y), weights, plain=plain, **settings)
     run = converse(Run([part], n_rounds), callbacks)
     return Boosted(part.hypotheses, np.array(part.coefficients), run.history,

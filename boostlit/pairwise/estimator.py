@@ -142,13 +142,7 @@ class _PairDecisions:
         self,
         threshold: float,  # similarity above which a pair counts as the same class
     ):
-        """Set `threshold_`; only `predict` depends on it.
-
-        Parameters
-        ----------
-        threshold : float
-            similarity above which a pair counts as the same class
-        """
+        "Set `threshold_`; only `predict` depends on it."
         check_is_fitted(self)
         if not math.isfinite(threshold):
             raise ValueError(f"threshold must be a finite number, got {threshold!r}")
@@ -162,19 +156,7 @@ class _PairDecisions:
         strategy: str = "accuracy",  # "accuracy", "f1", "max_tpr" or "max_tnr"
         min_rate: float | None = None,  # floor of the other rate; see `best_cut`
     ):
-        """Set `threshold_` from labelled pairs that were not used to fit; see `best_cut`.
-
-        Parameters
-        ----------
-        X : ArrayLike
-            rows, one per example: an array, or a table with named columns
-        y : ArrayLike
-            label of every row
-        strategy : str, default="accuracy"
-            "accuracy", "f1", "max_tpr" or "max_tnr"
-        min_rate : float | None, default=None
-            floor of the other rate; see `best_cut`
-        """
+        "Set `threshold_` from labelled pairs that were not used to fit; see `best_cut`."
         check_is_fitted(self)
         X, y = check_pairs(self, X, y)
         same = np.asarray(y) == self.classes_[1]
@@ -186,22 +168,7 @@ class _PairDecisions:
         gallery: "ArrayLike",  # (g, d) samples, or indices
         k: int | None = None,  # most similar ones kept; all by default
     ) -> Ranking:  # places in the gallery and similarities, most similar first
-        """The gallery in order of similarity to each query.
-
-        Parameters
-        ----------
-        query : ArrayLike
-            (q, d) samples, or indices of the preprocessor's
-        gallery : ArrayLike
-            (g, d) samples, or indices
-        k : int | None, default=None
-            most similar ones kept; all by default
-
-        Returns
-        -------
-        Ranking
-            places in the gallery and similarities, most similar first
-        """
+        "The gallery in order of similarity to each query."
         check_is_fitted(self)
         left, right = (_samples(self, a) for a in (query, gallery))
         keep = len(right) if k is None else min(int(k), len(right))
@@ -219,68 +186,7 @@ def _samples(est, X):
 class PairwiseBoostClassifier(
     _PairDecisions, BoostingClassifierMixin, ClassifierMixin, BaseEstimator
 ):
-    """Gentle AdaBoost of pairwise stumps: do two samples belong to the same class?
-
-    Parameters
-    ----------
-    projection : str, default="swlda"
-        "swlda", "lda", "difference", "concatenation" or "lifted"
-    n_estimators : int, default=400
-        rounds
-    learning_rate : float | None, default=None
-        factor on every stump; 1, but 0.1 for "lifted"
-    symmetric : bool, default=True
-        average both orders of a pair (step 3 of Table 1)?
-    ridge : float | None, default=5.0
-        "lifted": shrinkage of the first round; None: no such round
-    preprocessor : ArrayLike | None, default=None
-        samples, or function, that index pairs point at
-    verbose : bool, default=False
-        progress bar
-
-    Attributes
-    ----------
-    stumps_ : record array of PAIR_STUMP
-        the stumps, in the order of the rounds
-    threshold_ : float
-        similarity above which `predict` answers "same"; 0 after `fit`
-    constant_ : float
-        constant of the quadratic first round ("lifted")
-    difference_ : array
-        its form of the differences; empty without a quadratic round
-    sum_ : array
-        its form of the sums; empty without a quadratic round
-    mean_ : array
-        centre of the samples ("lifted")
-    axes_ : array
-        axes as columns, the most telling first ("lifted")
-    spread_ratio_ : array
-        spread of different over same pairs along each axis ("lifted")
-    n_estimators_ : int
-        rounds that were run
-    history_ : pyarrow.Table
-        one row per round
-    terms_ : pyarrow.Table
-        The stumps of the model, one row each.
-    classes_
-        the classes, sorted; columns of probabilities are in this order
-    n_features_in_
-        number of columns seen by `fit`
-    feature_names_in_
-        names of the columns seen by `fit`, where it was given a table
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.datasets import load_wine
-    >>> from boostlit import PairwiseBoostClassifier
-    >>> X, y = load_wine(return_X_y=True)
-    >>> a, b = np.random.default_rng(0).integers(0, len(y), (2, 600))
-    >>> pairs, alike = np.stack([X[a], X[b]], axis=1), np.where(y[a] == y[b], 1, -1)
-    >>> model = PairwiseBoostClassifier(n_estimators=20).fit(pairs[::2], alike[::2])
-    >>> print(f"{model.score(pairs[1::2], alike[1::2]):.2f}")
-    0.87
-    """
+    "Gentle AdaBoost of pairwise stumps: do two samples belong to the same class?"
 
     #: stumps_ (record array of PAIR_STUMP): the stumps, in the order of the rounds
     #: threshold_ (float): similarity above which `predict` answers "same"; 0 after `fit`
@@ -309,22 +215,7 @@ class PairwiseBoostClassifier(
     def fit(
         self, X: "ArrayLike", y: "ArrayLike", sample_weight: "ArrayLike|None" = None
     ) -> "PairwiseBoostClassifier":
-        """Fit to pairs (n, 2, d), or (n, 2) indices; the larger of the two labels means 'same class'.
-
-        Parameters
-        ----------
-        X : ArrayLike
-            rows, one per example: an array, or a table with named columns
-        y : ArrayLike
-            label of every row
-        sample_weight : ArrayLike | None, default=None
-            weight of every row; None: all the same
-
-        Returns
-        -------
-        PairwiseBoostClassifier
-            the estimator itself
-        """
+        "Fit to pairs (n, 2, d), or (n, 2) indices; the larger of the two labels means 'same class'."
         check_settings(self)
         X, y = check_pairs(self, X, y, reset=True)
         self.classes_, codes = encode_labels(y)
@@ -345,46 +236,16 @@ class PairwiseBoostClassifier(
         return self
 
     def pair_score(self, X: "ArrayLike") -> np.ndarray:
-        """Similarity of the two samples of each pair: half the log-odds of 'same'.
-
-        Parameters
-        ----------
-        X : ArrayLike
-            rows, one per example: an array, or a table with named columns
-
-        Returns
-        -------
-        ndarray
-        """
+        "Similarity of the two samples of each pair: half the log-odds of 'same'."
         check_is_fitted(self)
         return score_pairs(self, check_pairs(self, X))
 
     def decision_function(self, X: "ArrayLike") -> np.ndarray:
-        """Similarity of the two samples of each pair, as `pair_score`.
-
-        Parameters
-        ----------
-        X : ArrayLike
-            rows, one per example: an array, or a table with named columns
-
-        Returns
-        -------
-        ndarray
-        """
+        "Similarity of the two samples of each pair, as `pair_score`."
         return self.pair_score(X)
 
     def staged_decision_function(self, X: "ArrayLike") -> "Iterator[np.ndarray]":
-        """Similarities after every round.
-
-        Parameters
-        ----------
-        X : ArrayLike
-            rows, one per example: an array, or a table with named columns
-
-        Yields
-        ------
-        Iterator[ndarray]
-        """
+        "Similarities after every round."
         check_is_fitted(self)
         yield from score_pairs(self, check_pairs(self, X), staged=True)
 
@@ -393,7 +254,7 @@ class PairwiseBoostClassifier(
 
     @property
     def terms_(self) -> "pyarrow.Table":
-        """The stumps of the model, one row each."""
+        "The stumps of the model, one row each."
         check_is_fitted(self)
         return pair_terms(self)
 
