@@ -1,8 +1,10 @@
 """The press: notebooks to modules, then docstrings that `help()`, `?`, editors and the site share.
 
-nbdev writes the code cells of `nbs/` into `boostlit/`. What it leaves behind a parameter is a comment,
+nbdev writes the code cells of `nbs/` into `boostlit/`. What it leaves behind a parameter is a
+comment,
 which `help()` never sees. The second half of this script reads those comments and writes a numpydoc
-docstring for every public class and function, and for their public methods, into the generated file:
+docstring for every public class and function, and for their public methods, into the generated
+file:
 summary, parameters with types and defaults, returns, fitted attributes, an example with its output.
 Notebooks stay as they are. CONTRIBUTING.md says what to write where."""
 import ast
@@ -59,6 +61,13 @@ WORDS = {
     "weights": "weight of every row",
     "stump": "a hypothesis that the oracle has answered with",
     "hypothesis": "a hypothesis that the oracle has answered with",
+    "run": "the conversation so far: its parts, its history, its settings",
+    "state": "where the master stands: labels, weights, scores",
+    "outputs": "answers of the hypothesis on the training rows",
+    "gain": "what the oracle says the hypothesis is worth",
+    "codes": "class number of every row",
+    "coefficients": "what the hypothesis counts for",
+    "scores": "score of every row so far",
     "n_classes": "how many classes there are",
     "feature_names_in_": "names of the columns seen by `fit`, where it was given a table",
 }
@@ -138,7 +147,8 @@ class House:
         "Names that a room's `__init__` hands on, eagerly or by a table HOMES."
         homes = {n: home for n, (home, n2) in module.imports.items() if n == n2}
         for node in module.tree.body:
-            if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "").endswith("HOMES"):
+            target = node.targets[0] if isinstance(node, ast.Assign) else None
+            if getattr(target, "id", "").endswith("HOMES"):
                 table = ast.literal_eval(node.value)
                 homes |= {n: f"{'.'.join(module.package)}.{home}" for home, names in table.items()
                           for n in names}
@@ -329,14 +339,15 @@ def heads(house, where, module, rows, inherited=()):
 
 def example_lines(source, output):
     "A cell as a doctest: prompts, and what the last statement printed."
-    code = "\n".join(line for line in source.split("\n") if not re.match(r"#\s*\|", line)).strip("\n")
+    rows = [line for line in source.split("\n") if not re.match(r"#\s*\|", line)]
+    code = "\n".join(rows).strip("\n")
     rows = code.split("\n")
     starts = {node.lineno for node in ast.parse(code).body}
     lines = []
     for number, row in enumerate(rows, 1):
         if number in starts or row.startswith("#"):
             lines.append(">>> " + row)
-        elif row or (number + 1 not in starts and number < len(rows) and not rows[number].startswith("#")):
+        elif row or number < len(rows) and number + 1 not in starts and rows[number][:1] != "#":
             lines.append(("... " + row).rstrip())
     return lines + [line.rstrip() or "<BLANKLINE>" for line in output.rstrip("\n").split("\n")
                     if output.strip()]
@@ -350,7 +361,8 @@ def class_doc(house, module, node, name):
     rows = parameters(*init) if init else fields(module, node)
     lines = summary.split("\n")
     indent = 4
-    lines += section("Parameters", list(heads(house, name, init[0] if init else module, rows)), indent)
+    place = init[0] if init else module
+    lines += section("Parameters", list(heads(house, name, place, rows)), indent)
     found = attributes(house, module, node)
     house.missing += [f"{name}: attribute {n}" for n, _, said in found if not said]
     lines += section("Attributes", [(f"{n} : {k}" if k else n, s) for n, k, s in found], indent)

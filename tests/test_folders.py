@@ -45,7 +45,7 @@ def test_press_and_readme(clone):
 
 def test_faults_are_found_in_the_package_only(clone):
     "The tracer of tests/test_faults.py, with the clone itself as the package."
-    out = run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/test_faults.py",
+    out = run([sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "tests/test_faults.py",
                "-k", "only_the_package or (fuzzed_interrupts and AdaBoost)"], clone)
     assert "2 passed" in out
 

@@ -87,7 +87,8 @@ def test_a_curve_that_moves_is_seen():
 def test_marks_are_known():
     "Marks of cells that the runner does not know would be passed over in silence."
     known = {"slow", "varies", "example", "hide", "export", "exporti", "exports", "default_exp",
-             "eval", "echo", "output", "include", "label", "code-fold", "code-summary", "hide_input",
+             "eval", "echo", "output", "include", "label", "code-fold", "code-summary",
+             "hide_input", "exec_doc", "notest", "skip_showdoc", "hide_line",
              "layout-ncol", "column", "warning", "classes", "fig-cap", "fig-alt", "fig-width",
              "tbl-cap", "tbl-colwidths", "fig-subcap", "hide_output", "code-overflow", "layout"}
     for path in pages.all_pages():

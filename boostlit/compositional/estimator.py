@@ -230,7 +230,85 @@ def resolve_thresholds(min_support, # count, fraction, None (the paper's) or "au
 
 # %% ../../nbs/compositional/05_estimator.ipynb #90c76f9e
 class CompositionalBoostClassifier(BoostingClassifierMixin, ClassifierMixin, BaseEstimator):
-    "Boosted conjunctions of thresholded features, for two or more classes (Yuan, Luo and Wu, 2008)."
+    """Boosted conjunctions of thresholded features, for two or more classes (Yuan, Luo and Wu, 2008).
+
+    Parameters
+    ----------
+    min_support : int | float | str | None, default=None
+        fraction or count; None: the paper's (open: 1); "auto"
+    min_lift : float | str | None, default=None
+        lambda_2 of a mined pool; None: the paper's; "auto": moved
+    threshold_scale : float, default=0.
+        tau: thresholds at mean + tau*std
+    items : str, default="both"
+        "both" or "positive"
+    n_estimators : int, default=100
+        rounds at most
+    pool : str, default="mined"
+        "mined": fixed pool; "open": exact search in each round
+    max_length : int | None, default=None
+        items of a rule at most
+    abstain : str, default="guess"
+        reading of silence: "guess", "rest", "mistake", "ignore"
+    replace : bool, default=False
+        may a pool rule be chosen again?
+    max_rules : int, default=500_000
+        rules of a pool at most
+    node_budget : int | None, default=200_000
+        open search: evaluated itemsets per class and round
+    nominal_features : ArrayLike | None, default=None
+        indices, names or mask; words are nominal anyway
+    verbose : bool, default=False
+        progress bar
+
+    Attributes
+    ----------
+    columns_ : int array
+        the column of each primitive (a cut or a nominal value)
+    thresholds_ : float array
+        the cut of each primitive; one half for a nominal value
+    codes_ : float array
+        the code of a nominal value, NaN for a cut
+    rule_items_ : int array
+        items of all rules, one rule after the other
+    rule_pointers_ : int array
+        where each rule begins, and the end
+    rule_labels_ : int array
+        number of the class that each rule votes for
+    rule_support_ : int array
+        training rows that each rule covers
+    rule_hits_ : int array
+        covered rows of the rule's class
+    alphas_ : float array
+        weight of each rule's vote
+    priors_ : float array
+        weighted share of each class
+    class_count_ : int array
+        training rows of each class
+    n_samples_ : int
+        training rows
+    n_pool_ : int
+        rules in the mined pool, -1 for the open search
+    history_ : Arrow table
+        one row per round
+    terms_ : pyarrow.Table
+        The rules in the order they were chosen, readable.
+    classes_
+        the classes, sorted; columns of probabilities are in this order
+    n_features_in_
+        number of columns seen by `fit`
+    feature_names_in_
+        names of the columns seen by `fit`, where it was given a table
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from boostlit import CompositionalBoostClassifier
+    >>> X, y = load_wine(return_X_y=True)
+    >>> model = CompositionalBoostClassifier(n_estimators=10).fit(X[::2, :6], y[::2])
+    >>> print(f"{model.score(X[1::2, :6], y[1::2]):.3f}")
+    0.831
+    """
     #: columns_ (int array): the column of each primitive (a cut or a nominal value)
     #: thresholds_ (float array): the cut of each primitive; one half for a nominal value
     #: codes_ (float array): the code of a nominal value, NaN for a cut
@@ -265,7 +343,22 @@ class CompositionalBoostClassifier(BoostingClassifierMixin, ClassifierMixin, Bas
 
     def fit(self, X:"ArrayLike", y:"ArrayLike", sample_weight:"ArrayLike|None"=None,
            )->"CompositionalBoostClassifier":
-        "Mines rules and boosts them; `sample_weight` enters the boosting, not the mining."
+        """Mines rules and boosts them; `sample_weight` enters the boosting, not the mining.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+        y : ArrayLike
+            label of every row
+        sample_weight : ArrayLike | None, default=None
+            weight of every row; None: all the same
+
+        Returns
+        -------
+        CompositionalBoostClassifier
+            the estimator itself
+        """
         X, y = tabular_input(self, X, y, reset=True, nominal=self.nominal_features)
         self.classes_, codes = encode_labels(y)
         w = normalise_weights(sample_weight, len(y))
@@ -281,13 +374,33 @@ class CompositionalBoostClassifier(BoostingClassifierMixin, ClassifierMixin, Bas
         return self
 
     def decision_function(self, X:"ArrayLike")->np.ndarray:
-        "Scores: one column per class, or the difference of votes for two classes."
+        """Scores: one column per class, or the difference of votes for two classes.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Returns
+        -------
+        ndarray
+        """
         fires, K = _fires(self, X), len(self.classes_)
         votes = (fires.T*self.alphas_) @ (self.rule_labels_[:, None] == np.arange(K)).astype(float)
         return _scores(votes, self.priors_)
 
     def staged_decision_function(self, X:"ArrayLike")->"Iterator[np.ndarray]":
-        "Scores after every round."
+        """Scores after every round.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Yields
+        ------
+        Iterator[ndarray]
+        """
         fires = _fires(self, X)
         votes = np.zeros((fires.shape[1], len(self.classes_)))
         for f, a, k in zip(fires, self.alphas_, self.rule_labels_):
@@ -296,11 +409,21 @@ class CompositionalBoostClassifier(BoostingClassifierMixin, ClassifierMixin, Bas
 
     @property
     def terms_(self)->"pyarrow.Table":
-        "The rules in the order they were chosen, readable."
+        """The rules in the order they were chosen, readable."""
         return rule_terms(self)
 
     def explain(self, X:"ArrayLike")->"pyarrow.Table":
-        "Which rules fired for each row of `X`."
+        """Which rules fired for each row of `X`.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Returns
+        -------
+        pyarrow.Table
+        """
         return explain_rules(self, X)
 
     def __sklearn_tags__(self):

@@ -163,7 +163,7 @@ def mine_prefixes(bits, n, order, n_full, lo, hi, min_support, max_length):
         earlier = D[n_full:i]
         if len(earlier) and earlier.all(axis=1).any(): continue  # its closure holds an earlier item
         mine = np.r_[:n_full, i:len(order)]
-        table = closed_itemsets(D[mine].T, min_support, max_length)
+        table = closed_itemsets(D[mine].T, min_support, max_length, length="set")
         if not len(table): continue
         lists = table["items"].combine_chunks()
         lists = lists if isinstance(lists, pa.Array) else pa.concat_arrays(lists.chunks)
