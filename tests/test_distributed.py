@@ -298,7 +298,7 @@ def test_closed_itemsets_by_prefix(cluster):
         B = rng.random((n, m)) < density
         B[:, 1] |= B[:, 0]; B[:, 2] = True
         assert rows_of(distributed_closed_itemsets(B, least, cluster, tasks=5)) == rows_of(itemsets.closed_itemsets(B, least))
-    assert rows_of(distributed_closed_itemsets(B, 2, cluster, max_length=2, tasks=3)) == rows_of(itemsets.closed_itemsets(B, 2, max_length=2))
+    assert rows_of(distributed_closed_itemsets(B, 2, cluster, max_length=2, tasks=3)) == rows_of(itemsets.closed_itemsets(B, 2, max_length=2, length="set"))
     with pytest.raises(ValueError): distributed_closed_itemsets(B*2., 2, cluster)
 
 

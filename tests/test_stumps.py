@@ -102,7 +102,7 @@ def test_tables_of_every_maker_agree(make):
     for f in frames: assert (est.predict(f) == est.predict(frames[0])).all()
 
 
-@pytest.mark.parametrize("bad, word", [(dict(n_estimators=0), "n_estimators"), (dict(n_estimators=1.5), "n_estimators"), (dict(nominal_features=[9]), "nominal_features")])
+@pytest.mark.parametrize("bad, word", [(dict(n_estimators=0), "n_estimators"), (dict(n_estimators=1.5), "n_estimators"), (dict(nominal_features=[9]), "categorical_features")])
 def test_bad_parameters(bad, word):
     with pytest.raises(ValueError, match=word): AdaBoostClassifier(**bad).fit([[0., 1], [1, 0]], [0, 1])
 

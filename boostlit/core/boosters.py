@@ -7,10 +7,10 @@ __all__ = ['CONTROLS', 'TERMS', 'STUMP_FILE', 'check_controls', 'check_number', 
            'read_problem', 'weigh_rows', 'take_rows', 'begin_run', 'part_labels', 'split_validation', 'watchers',
            'data_fingerprint', 'continue_run', 'keep_run', 'part_columns', 'warn_nothing_learnt', 'staged_sums',
            'shape_scores', 'rest_proba', 'link', 'terms_table', 'feature_names', 'part_names', 'describe_terms',
-           'describe_hypothesis', 'loss_shares', 'first_loss', 'file_of', 'base_learner', 'describe_plain_stump',
-           'AdaBoostClassifier', 'GentleBoostClassifier', 'LogitBoostClassifier']
+           'describe_hypothesis', 'readable', 'term_line', 'loss_shares', 'first_loss', 'file_of', 'base_learner',
+           'describe_plain_stump', 'AdaBoostClassifier', 'GentleBoostClassifier', 'LogitBoostClassifier']
 
-# %% ../../nbs/core/06_boosters.ipynb #33b2f034
+# %% ../../nbs/core/06_boosters.ipynb #46e77952
 from collections.abc import Iterator
 from numbers import Integral, Real
 import numpy as np
@@ -26,7 +26,7 @@ from .loop_kernels import ensemble_scores
 from .masters import SAMME, AdaBoost, Gentle, Logistic, Multinomial
 from .models import TABLE_FIELDS, Array, Labels, OrMissing, Records, Table, Whole
 from .stumps import STUMP, LearnerOracle, StumpOracle, describe_stump, learner_says
-from .tables import (WholeFit, encode_labels, history_table, normalise_weights, readable,
+from .tables import (WholeFit, encode_labels, history_table, normalise_weights,
                                   tabular_input)
 
 # %% ../../nbs/core/06_boosters.ipynb #f82d5387
@@ -649,6 +649,26 @@ def describe_hypothesis(est, hypothesis, names:list)->str:
         return describe_plain_stump(est, hypothesis, names)
     describe = getattr(est.oracle_class, "describe", None)
     return str(hypothesis) if describe is None else describe(hypothesis, names)
+
+# %% ../../nbs/core/06_boosters.ipynb #eb92545d
+def readable(est,        # any estimator with `terms_`
+             top:int=6,  # most terms shown
+            )->str:      # its parameters; when it is fitted and has terms to read, those too
+    "What `print` shows of an estimator: a line of parameters, then what it has learnt."
+    fitted = any(k.endswith("_") and not k.startswith("_") for k in vars(est))
+    if not fitted or hasattr(est, "estimators_") or getattr(est, "language_", "") == "learner":
+        return repr(est)
+    rows = est.terms_.to_pylist()
+    heaviest = sorted(rows, key=lambda r: -abs(r["weight"] or 0.))[:top]
+    lines = [term_line(row) for row in heaviest]
+    if len(rows) > top:
+        lines.append(f"... and {len(rows) - top} more")
+    return "\n".join([repr(est), *lines])
+
+def term_line(row:dict)->str:
+    "One term in a line."
+    owner = f"{row['class']}: " if row["class"] is not None else ""
+    return f"{row['weight'] or 0.:+9.3f}  {owner}{row['text']}"
 
 # %% ../../nbs/core/06_boosters.ipynb #56c3183d
 def loss_shares(est)->np.ndarray:

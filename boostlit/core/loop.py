@@ -233,7 +233,7 @@ def cost_of(oracle, hypothesis)->int:
     "Base classifiers that a hypothesis is made of: one, unless the oracle counts otherwise."
     return oracle.cost(hypothesis) if hasattr(oracle, "cost") else 1
 
-# %% ../../nbs/core/03_loop.ipynb #7759eed1
+# %% ../../nbs/core/03_loop.ipynb #d0443252
 FUSED: dict = {}  # (class of oracle, class of master) -> class of conversation
 
 def serves(oracle_class:type, # the oracle
@@ -251,7 +251,8 @@ def conversation(oracle, master, y, weights=None, n_classes:int=2, learning_rate
     served = [FUSED[o, m] for o in type(oracle).__mro__ for m in type(master).__mro__
               if (o, m) in FUSED]
     served = [c for c in served if c.fits(oracle, master)]
-    kind = served[0] if served and sample is None and not plain else Conversation
+    fused = served and sample is None and n_classes == 2 and not plain
+    kind = served[0] if fused else Conversation
     return kind(oracle, master, y, weights, n_classes, learning_rate, sample)
 
 # %% ../../nbs/core/03_loop.ipynb #3561a946

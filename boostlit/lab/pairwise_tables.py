@@ -7,13 +7,14 @@ __all__ = ['MAIN', 'PROTOCOLS', 'TABLE2', 'PAPER_SETS', 'PAPER_NAMES', 'METHODS'
            'reduced', 'paper_draw', 'pair_experiment', 'accuracy_rows', 'table3', 'table3_digits', 'counted', 'table2',
            'learning_run', 'readings', 'fixed_angles']
 
-# %% ../../nbs/pairwise/07_tables.ipynb #f2783354
+# %% ../../nbs/pairwise/07_tables.ipynb #efb27d90
 from functools import lru_cache
 from itertools import product
 from typing import NamedTuple
 import numpy as np
-from ..core.boosting import gentleboost
 from ..core.datasets import load_dataset
+from ..core.loop import boost
+from ..core.masters import Gentle
 from .experiments import reproduction, run_units, summarise
 from ..pairwise.boosting import PairStumpOracle, pair_scores
 from ..pairwise.estimator import PairwiseBoostClassifier
@@ -179,7 +180,7 @@ def readings(n_jobs=1, out=None, progress=True, draws=4):
                  value=r["accuracy"], spread=r["spread"], seeds=f"0-{draws - 1}",
                  link="pairwise/07_tables.ipynb", comment="not in the paper") for r in means]
 
-# %% ../../nbs/pairwise/07_tables.ipynb #a6f28be0
+# %% ../../nbs/pairwise/07_tables.ipynb #835f1cda
 def fixed_angles(X:np.ndarray, z:np.ndarray, train:np.ndarray, # pairs, labels, training mask
                  angles,           # degrees, offered for every component
                  n_rounds:int=400, # rounds
@@ -188,5 +189,5 @@ def fixed_angles(X:np.ndarray, z:np.ndarray, train:np.ndarray, # pairs, labels, 
     d, a = X.shape[2], np.radians(angles)
     directions = np.repeat(np.arange(d), len(a)), np.tile(np.c_[np.cos(a), np.sin(a)], (d, 1))
     oracle = PairStumpOracle(X[train], directions=directions)
-    stumps = np.array(gentleboost(oracle, z[train].astype(float), n_rounds).hypotheses)
+    stumps = np.array(boost(oracle, Gentle(), z[train], n_rounds).hypotheses)
     return float(np.mean((pair_scores(stumps, X[~train]) > 0) == (z[~train] > 0)))

@@ -14,7 +14,7 @@ __all__ = ['ITEM', 'LANGUAGES', 'NU_PATH', 'NU_PATH_MANY', 'SIGN', 'StumpLanguag
            'pattern_fields', 'model_fields', 'NodeLabel', 'lpboost_fields', 'check_models', 'check_codes',
            'trial_graph', 'planted_graphs', 'plot_terms', 'plot_patterns']
 
-# %% ../../nbs/lpboost/05_estimators.ipynb #632e6494
+# %% ../../nbs/lpboost/05_estimators.ipynb #53baede0
 from collections.abc import Iterator
 from numbers import Integral
 import warnings
@@ -34,7 +34,8 @@ from ..core.models import (TABLE_FIELDS, Array, Each, Group, Labels, OrMissing, 
                                   Real, Records, Table, Text)
 from ..core.plots import PALETTE
 from ..core.stumps import STUMP, LearnerOracle, describe_stump, stump_outputs
-from ..core.tables import (WholeFit, encode_labels, history_table, normalise_weights, readable,
+from ..core.tables import (WholeFit, encode_labels, history_table, normalise_weights,
+                                  readable,
                                   refuse_words, tabular_input)
 from .column_generation import ColumnOracle, column_generation
 from .interior_point import LinearConversation, LinearProgram, StumpFamily
@@ -43,11 +44,14 @@ from ..mining.subgraphs import (SubgraphOracle, contains, describe_pattern, grap
                                        plot_pattern, random_graphs, to_graph_set)
 from ..mining.weighted_search import ItemsetOracle
 
-# %% ../../nbs/lpboost/05_estimators.ipynb #da088dd1
+# %% ../../nbs/lpboost/05_estimators.ipynb #54ec3107
 class StumpLanguage:
     "Thresholds and value tests on the columns of a table."
     @staticmethod
-    def oracle(est, X, signed): return StumpFamily(X, est.kinds_, est.max_bins)
+    def oracle(est, X, signed):
+        fewer = int(np.clip(1200//X.shape[1], 8, 64))
+        bins = fewer if isinstance(est.max_bins, str) else est.max_bins
+        return StumpFamily(X, est.kinds_, bins)
 
     @staticmethod
     def pack(oracle, hypotheses, signed):
@@ -98,20 +102,20 @@ class KernelLanguage:
     @staticmethod
     def features(est, packed): return [None]*len(packed["centre"])
 
-# %% ../../nbs/lpboost/05_estimators.ipynb #e3ec900c
+# %% ../../nbs/lpboost/05_estimators.ipynb #60a7d426
 ITEM = np.dtype([("feature", np.int32), ("value", np.float64)])
 
 def find_items(X:np.ndarray, # (n, d) float64, nominal as codes, NaN missing
                kinds:list,   # "numeric" or "nominal", one per column
               )->np.ndarray: # records (feature, value)
-    "Items of a table: feature = value for nominal columns, feature = 1 for columns of zeros and ones."
+    "Items of a table: feature = value for nominal columns, feature = 1 for zeros and ones."
     items = []
     for j, kind in enumerate(kinds):
         values = np.unique(X[~np.isnan(X[:, j]), j])
         if kind != "nominal":
             if not np.isin(values, (0, 1)).all():
-                raise ValueError(f"column {j} is neither nominal nor 0/1: binarise it for itemsets, "
-                                 "or use oracle='stumps'")
+                raise ValueError(f"column {j} is neither nominal nor 0/1: binarise it for "
+                                 "itemsets, or use oracle='stumps'")
             values = values[values == 1]
         items += [(j, v) for v in values]
     if not items:
@@ -160,7 +164,7 @@ class ItemsetLanguage:
         names = feature_names(est)
         return [[names[j] for j in est.items_["feature"][t[t >= 0]]] for t in packed["items"]]
 
-# %% ../../nbs/lpboost/05_estimators.ipynb #04d4ffcc
+# %% ../../nbs/lpboost/05_estimators.ipynb #e9d5b34e
 def packed_patterns(packed):
     "(root, code, length) of every packed subgraph."
     return [(int(r), c[:n]) for r, c, n in zip(packed["root"], packed["code"], packed["length"])]
@@ -172,7 +176,8 @@ class SubgraphLanguage:
     @staticmethod
     def pack(oracle, hypotheses, signed):
         patterns = [oracle.pattern(h) for h in hypotheses]
-        codes = np.full((len(patterns), max((len(c) for _, c in patterns), default=0), 4), -1, np.int32)
+        codes = np.full((len(patterns), max((len(c) for _, c in patterns), default=0), 4), -1,
+                        np.int32)
         for row, (_, c) in zip(codes, patterns): row[:len(c)] = c
         return {"root": np.array([r for r, _ in patterns], np.int32), "code": codes,
                 "length": np.array([len(c) for _, c in patterns], np.int32),
@@ -206,11 +211,11 @@ class LearnerLanguage:
 LANGUAGES = {"stumps": StumpLanguage, "itemsets": ItemsetLanguage, "subgraphs": SubgraphLanguage,
              "kernels": KernelLanguage, "learner": LearnerLanguage}
 
-# %% ../../nbs/lpboost/05_estimators.ipynb #455e0ace
+# %% ../../nbs/lpboost/05_estimators.ipynb #d8fd0bde
 def merge_rows(X:np.ndarray, # (n, d)
                y:np.ndarray, # (n,) labels
                w:np.ndarray, # (n,) weights
-              )->tuple:      # rows, labels and weights without repetitions and zero weights, and where each came from
+              )->tuple:      # distinct rows, labels, weights, and where each came from
     "Equal rows with equal labels as one row with their weights added."
     keep = np.flatnonzero(w > 0)
     _, first, back = np.unique(np.c_[X[keep], y[keep]], axis=0, return_index=True,
@@ -246,7 +251,7 @@ class Problem:
         return keep_model(self, run.hypotheses, np.array(constant), run.alpha, stages,
                           (run.rho, run.weights, run.dual - run.primal)), list(run.history)
 
-# %% ../../nbs/lpboost/05_estimators.ipynb #673b3181
+# %% ../../nbs/lpboost/05_estimators.ipynb #9a3476aa
 def solve_interior(problem:Problem, nu:float, gap:float)->tuple: # (model, history)
     "One program by the interior point master, on the one loop."
     est = problem.est
@@ -258,7 +263,8 @@ def solve_interior(problem:Problem, nu:float, gap:float)->tuple: # (model, histo
     run = converse(Run([part], est.max_rounds), callbacks + list(est.callbacks or []))
     if part.dual - part.primal > gap + 1e-9 and est.language_ != "learner":
         warnings.warn(f"stopped after {len(run.history)} rounds with a gap of "
-                      f"{part.dual - part.primal:.3g} between the bounds", RuntimeWarning, stacklevel=5)
+                      f"{part.dual - part.primal:.3g} between the bounds", RuntimeWarning,
+                      stacklevel=5)
     alpha = rounded(part, part.alpha, .1*gap)
     stages = [(np.arange(len(a)), np.where(a > 1e-3*a.max(), a, 0.)) for _, a in part.stages]
     constant = np.r_[[1., -1.][:part.fixed], np.zeros(len(part.hypotheses))]
@@ -341,10 +347,10 @@ def model_terms(est, models, targets)->"pyarrow.Table":
     rows.sort(key=lambda r: (r["class"], -abs(r["weight"])))
     return terms_table(rows)
 
-# %% ../../nbs/lpboost/05_estimators.ipynb #639adc7e
+# %% ../../nbs/lpboost/05_estimators.ipynb #6e2598a7
 class _LPBoostBase(WholeFit, BaseEstimator):
     "Shared by the three estimators: reading inputs in each language."
-    #: language_ (str): what hypotheses are: "stumps", "itemsets", "subgraphs", "kernels" or "learner"
+    #: language_ (str): "stumps", "itemsets", "subgraphs", "kernels" or "learner"
     #: models_ (list of dicts): per program the patterns, their weights, stages and margins
     #: items_ (record array): feature and value of each item (itemsets)
     #: node_names_ (list): labels of nodes (subgraphs)
@@ -361,7 +367,9 @@ class _LPBoostBase(WholeFit, BaseEstimator):
         if self.language_ == "subgraphs": return self._read_graphs(X, y, reset)
         if hasattr(X, "tocsr") and self.language_ == "itemsets": X = X.toarray()
         if reset and self.language_ == "kernels":
-            refuse_words(X, "kernels look at distances; encode it as numbers, or use oracle='itemsets'")
+            refuse_words(X,
+                         "kernels look at distances; encode it as numbers, or use "
+                         "oracle='itemsets'")
         if self.language_ in ("kernels", "learner"):
             return validate_data(self, X, y, reset=reset, dtype=np.float64)
         out = tabular_input(self, X, y, reset, nominal_of(self))
@@ -386,7 +394,7 @@ class _LPBoostBase(WholeFit, BaseEstimator):
         if self.language_ in ("subgraphs", "learner"): return X, y, w
         return merge_rows(X, y, w)[:3]
 
-# %% ../../nbs/lpboost/05_estimators.ipynb #f8514a79
+# %% ../../nbs/lpboost/05_estimators.ipynb #166a82a3
 def named_language(est)->str:
     "Which language an estimator's `oracle` names."
     if not isinstance(est.oracle, str):
@@ -407,7 +415,8 @@ def check_program(est):
         raise ValueError(f"stabilise must lie in [0, 1), got {est.stabilise!r}")
     if est.solver not in ("auto", "interior", "simplex"):
         raise ValueError(f"solver must be 'auto', 'interior' or 'simplex', got {est.solver!r}")
-    if getattr(est, "max_bins", None) is not None: check_number("max_bins", est.max_bins, Integral, 2, None)
+    bins = getattr(est, "max_bins", None)
+    if bins is not None and bins != "auto": check_number("max_bins", bins, Integral, 2, None)
     if not (isinstance(est.nu, str) and est.nu == "auto" and hasattr(est, "calibrate")):
         check_nu(est.nu)
 
@@ -460,9 +469,9 @@ def link_loss(link, scores, codes, w)->float:
     log_p = log_probabilities(link_scores(link, scores))
     return float(-(w/w.sum()) @ log_p[np.arange(len(codes)), codes])
 
-# %% ../../nbs/lpboost/05_estimators.ipynb #21b478ec
+# %% ../../nbs/lpboost/05_estimators.ipynb #d62c0d5f
 def honest_loss(scores, codes, w, n_classes)->tuple: # (of the link, of the prior)
-    "Log loss with the link fitted on one half of the held-out rows and tried on the other, both ways."
+    "Log loss with the link fitted on one half of the held-out rows and tried on the other."
     half = np.zeros(len(codes), bool)
     for k in range(n_classes): half[np.flatnonzero(codes == k)[::2]] = True
     losses, sizes = [], []
@@ -471,11 +480,12 @@ def honest_loss(scores, codes, w, n_classes)->tuple: # (of the link, of the prio
         rest = codes[judge], w[judge]
         own = fit_link(scores[fit], codes[fit], w[fit], n_classes)
         prior = prior_link(codes[fit], w[fit], n_classes)
-        losses.append([link_loss(own, scores[judge], *rest), link_loss(prior, scores[judge], *rest)])
+        losses.append([link_loss(own, scores[judge], *rest),
+                       link_loss(prior, scores[judge], *rest)])
         sizes.append(w[judge].sum())
     return tuple(np.average(losses, axis=0, weights=sizes)) if losses else (np.inf, 0.)
 
-# %% ../../nbs/lpboost/05_estimators.ipynb #9ad4eff1
+# %% ../../nbs/lpboost/05_estimators.ipynb #67bb1bc2
 def folds_of(codes:np.ndarray, rng)->list: # of boolean masks: held out?
     "A quarter of many rows, or thirds of few."
     if len(codes) >= 2000: return [hold_out(codes, .25, rng)]
@@ -483,7 +493,8 @@ def folds_of(codes:np.ndarray, rng)->list: # of boolean masks: held out?
     for k in np.unique(codes):
         rows = rng.permutation(np.flatnonzero(codes == k))
         turn[rows] = np.arange(len(rows)) % 3
-    return [turn == f for f in range(3) if (turn == f).any() and len(np.unique(codes[turn != f])) > 1]
+    return [turn == f for f in range(3) if (turn == f).any()
+            and len(np.unique(codes[turn != f])) > 1]
 
 def targets_of(n_classes:int)->range:
     "Classes that get a program of their own."
@@ -494,9 +505,9 @@ def relative_nu(share:float, y:np.ndarray, w:np.ndarray)->float:
     small = min(w[y > 0].sum(), w[y < 0].sum())/w.sum()
     return float(np.clip(share*2*small, 1e-6, .999))
 
-# %% ../../nbs/lpboost/05_estimators.ipynb #5adfb9ee
+# %% ../../nbs/lpboost/05_estimators.ipynb #858856f4
 def path_scores(est, X, codes, w, held, shares)->np.ndarray: # (shares, held rows, programs)
-    "Scores of the held-out rows along a path of nu, each program starting from the last one's patterns."
+    "Scores of held-out rows along a path of nu, each program starting from the last one."
     columns = []
     for k in targets_of(len(est.classes_)):
         y = np.where(codes == k, 1., -1.)
@@ -507,7 +518,8 @@ def path_scores(est, X, codes, w, held, shares)->np.ndarray: # (shares, held row
 
 def choose_nu(est, X, codes, w, shares)->tuple: # (share of twice the smaller class, link, losses)
     "Held-out log loss along the path; the best share, its link, and the whole path."
-    rng, K = check_random_state(0 if est.random_state is None else est.random_state), len(est.classes_)
+    rng, K = check_random_state(0 if est.random_state is None
+                                else est.random_state), len(est.classes_)
     folds = folds_of(codes, rng)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
@@ -519,10 +531,10 @@ def choose_nu(est, X, codes, w, shares)->tuple: # (share of twice the smaller cl
             else prior_link(codes, w, K))
     return shares[best], link, losses[:, 0]
 
-# %% ../../nbs/lpboost/05_estimators.ipynb #509e9927
+# %% ../../nbs/lpboost/05_estimators.ipynb #162c620e
 class _ScoresOfModels(Predictions):
     "Scores, stages and terms of a classifier that holds one program, or one per class."
-    #: link_ (dict or None): scale and shift that turn scores into log-odds; None for the program's own scores
+    #: link_ (dict or None): scale and shift that turn scores into log-odds
     #: nu_ (float array): nu of each program
     #: nu_path_ (dict or None): shares tried and their held-out log losses, when nu was chosen
     def program_scores(self, X:"ArrayLike")->np.ndarray: # (n, programs), in [-1, 1]
@@ -543,7 +555,7 @@ class _ScoresOfModels(Predictions):
         return np.column_stack([model_scores(self, m, X) for m in self.models_])
 
     def decision_function(self, X:"ArrayLike")->np.ndarray:
-        """Log-odds where a link was fitted, else the scores of the program: (n,), or (n, K) for more than two classes.
+        """Log-odds where a link was fitted, else scores of the program: (n,), or (n, K).
 
         Parameters
         ----------
@@ -607,7 +619,7 @@ class _ScoresOfModels(Predictions):
         check_is_fitted(self)
         return np.array([m["rho"][0] for m in self.models_])
 
-# %% ../../nbs/lpboost/05_estimators.ipynb #9228e4a2
+# %% ../../nbs/lpboost/05_estimators.ipynb #c036402f
 def solve_programs(est, X, codes, w, nus)->list: # rows of the history
     "One program per target; sets `models_`."
     est.models_, rows = [], []
@@ -621,7 +633,8 @@ def solve_programs(est, X, codes, w, nus)->list: # rows of the history
 
 def learnt_nothing(est)->bool:
     "Is every program a tie of constants?"
-    return all(abs(m["alpha"] @ m["constant"]) < 1e-9 and not (m["alpha"][m["constant"] == 0] > 0).any()
+    return all(abs(m["alpha"] @ m["constant"]) < 1e-9
+               and not (m["alpha"][m["constant"] == 0] > 0).any()
                for m in est.models_)
 
 def fit_classifier(est, X, codes, w):
@@ -635,19 +648,22 @@ def fit_classifier(est, X, codes, w):
     else:
         nus, shares = [est.nu]*len(signs), (1.,)
     if (chosen or linked) and len(codes) >= 12 and est.language_ != "subgraphs":
-        best, link, losses = choose_nu(est, X, codes, w, shares) if nus is None else choose_link(est, X, codes, w)
+        best, link, losses = choose_nu(est, X, codes, w,
+                                       shares) if nus is None else choose_link(est, X, codes, w)
         est.link_ = link if linked else None
         shares = (best,)
-        est.nu_path_ = dict(share=np.array(NU_PATH.get(K, NU_PATH_MANY)), loss=losses) if nus is None else None
+        est.nu_path_ = dict(share=np.array(NU_PATH.get(K, NU_PATH_MANY)),
+                            loss=losses) if nus is None else None
     if nus is None: nus = [relative_nu(shares[0], y, w) for y in signs]
     rows = solve_programs(est, X, codes, w, nus)
     if est.link_ is None and learnt_nothing(est): est.link_ = prior_link(codes, w, K)
     est.nu_, est.history_ = np.array(nus, float), history_table(rows)
 
-# %% ../../nbs/lpboost/05_estimators.ipynb #1abcf5e1
+# %% ../../nbs/lpboost/05_estimators.ipynb #46468069
 def choose_link(est, X, codes, w)->tuple:
     "The link of a program with a given nu, from held-out rows."
-    rng, K = check_random_state(0 if est.random_state is None else est.random_state), len(est.classes_)
+    rng, K = check_random_state(0 if est.random_state is None
+                                else est.random_state), len(est.classes_)
     folds, scores = folds_of(codes, rng), []
     for held in folds:
         columns = []
@@ -661,54 +677,52 @@ def choose_link(est, X, codes, w)->tuple:
     link = fit_link(scores, codes[rows], w[rows], K) if own < prior else prior_link(codes, w, K)
     return 1., link, np.array([own])
 
-# %% ../../nbs/lpboost/05_estimators.ipynb #69ced7d8
+# %% ../../nbs/lpboost/05_estimators.ipynb #78a63bb3
 class LPBoostClassifier(_ScoresOfModels, _LPBoostBase):
-    """Totally corrective boosting by a linear program over stumps, itemsets, subgraphs or any base learner.
+    """Totally corrective boosting by a linear program over stumps or patterns.
 
     Parameters
     ----------
     oracle : str | BaseEstimator, default="stumps"
-        "stumps", "itemsets", "subgraphs", or a classifier with sample_weight
+        or "itemsets", "subgraphs", a classifier
     nu : float | str, default="auto"
-        fraction of the examples that may miss the margin; "auto": chosen on held-out rows
+        share of rows that may miss the margin, or "auto"
     max_length : int, default=3
         most items or edges of a pattern
     gap : float | None, default=None
-        stop when the bounds on the optimum are this close; None: 1e-3 (interior), 1e-6
-        (simplex)
+        stop here; None: 1e-3 (interior), 1e-6 (simplex)
     max_rounds : int, default=1000
         most questions to the oracle
     columns_per_round : int, default=10
-        most patterns added per round; stumps: four per feature if that is more
+        most patterns added per round; stumps: at least 80
     node_budget : int | None, default=None
         most patterns visited per round; None for no limit
     stabilise : float, default=0.
-        in [0, 1): ask nearer to the best weights so far (simplex)
-    max_bins : int | None, default=64
-        most codes per numeric column (stumps); None for every value
-    nominal_features : ArrayLike | str | None, default="deprecated"
-        old name of categorical_features
-    random_state : int | np.random.RandomState | None, default=None
+        in [0, 1): ask nearer to the best weights (simplex)
+    max_bins : int | str | None, default="auto"
+        most codes per column; "auto": 64 or fewer
+    nominal_features : ArrayLike | None, default="deprecated"
+        now categorical_features
+    random_state : int | None, default=None
         seed of held-out rows and of base learners
     verbose : bool, default=False
         progress bar?
     solver : str, default="auto"
         "interior", "simplex", or "auto"
     calibrate : bool | str, default="auto"
-        probabilities from held-out scores? "auto": when nu is chosen
+        fit probabilities? "auto": when nu is chosen
     categorical_features : ArrayLike | None, default=None
-        indices, names or mask of nominal columns
+        indices, names or mask
     class_weight : dict | str | None, default=None
-        factors on the weights of classes, or "balanced"
+        factors of classes, or "balanced"
     callbacks : list | None, default=None
-        functions of the run, called after every round (interior)
 
     Attributes
     ----------
     classes_
         the classes, sorted; columns of probabilities are in this order
     link_ : dict or None
-        scale and shift that turn scores into log-odds; None for the program's own scores
+        scale and shift that turn scores into log-odds
     nu_ : float array
         nu of each program
     nu_path_ : dict or None
@@ -720,7 +734,7 @@ class LPBoostClassifier(_ScoresOfModels, _LPBoostBase):
     history_ : Arrow table
         one row per round: round, error, edge, alpha, loss, and more where there is more
     language_ : str
-        what hypotheses are: "stumps", "itemsets", "subgraphs", "kernels" or "learner"
+        "stumps", "itemsets", "subgraphs", "kernels" or "learner"
     models_ : list of dicts
         per program the patterns, their weights, stages and margins
     items_ : record array
@@ -748,26 +762,29 @@ class LPBoostClassifier(_ScoresOfModels, _LPBoostBase):
     0.87
     """
     file_fields = staticmethod(lambda parameters, state: lpboost_fields(state, "two-class"))
-    def __init__(self, oracle:"str|BaseEstimator"="stumps", # "stumps", "itemsets", "subgraphs", or a classifier with sample_weight
-                 nu:"float|str"="auto",         # fraction of the examples that may miss the margin; "auto": chosen on held-out rows
+    def __init__(self,
+                 oracle:"str|BaseEstimator"="stumps", # or "itemsets", "subgraphs", a classifier
+                 nu:"float|str"="auto",     # share of rows that may miss the margin, or "auto"
                  max_length:int=3,              # most items or edges of a pattern
-                 gap:"float|None"=None,         # stop when the bounds on the optimum are this close; None: 1e-3 (interior), 1e-6 (simplex)
+                 gap:"float|None"=None,     # stop here; None: 1e-3 (interior), 1e-6 (simplex)
                  max_rounds:int=1000,           # most questions to the oracle
-                 columns_per_round:int=10,      # most patterns added per round; stumps: four per feature if that is more
+                 columns_per_round:int=10,  # most patterns added per round; stumps: at least 80
                  node_budget:"int|None"=None,   # most patterns visited per round; None for no limit
-                 stabilise:float=0.,            # in [0, 1): ask nearer to the best weights so far (simplex)
-                 max_bins:"int|None"=64,        # most codes per numeric column (stumps); None for every value
-                 nominal_features:"ArrayLike|str|None"="deprecated", # old name of categorical_features
-                 random_state:"int|np.random.RandomState|None"=None, # seed of held-out rows and of base learners
+                 stabilise:float=0.,        # in [0, 1): ask nearer to the best weights (simplex)
+                 max_bins:"int|str|None"="auto", # most codes per column; "auto": 64 or fewer
+                 nominal_features:"ArrayLike|None"="deprecated", # now categorical_features
+                 random_state:"int|None"=None, # seed of held-out rows and of base learners
                  verbose:bool=False,            # progress bar?
                  solver:str="auto",             # "interior", "simplex", or "auto"
-                 calibrate:"bool|str"="auto",   # probabilities from held-out scores? "auto": when nu is chosen
-                 categorical_features:"ArrayLike|None"=None, # indices, names or mask of nominal columns
-                 class_weight:"dict|str|None"=None, # factors on the weights of classes, or "balanced"
-                 callbacks:"list|None"=None):   # functions of the run, called after every round (interior)
+                 calibrate:"bool|str"="auto", # fit probabilities? "auto": when nu is chosen
+                 categorical_features:"ArrayLike|None"=None, # indices, names or mask
+                 class_weight:"dict|str|None"=None, # factors of classes, or "balanced"
+                 # functions of the run, called after every round (interior)
+                 callbacks:"list|None"=None):
         store(self, locals())
 
-    def fit(self, X:"ArrayLike", y:"ArrayLike", sample_weight:"ArrayLike|None"=None)->"LPBoostClassifier":
+    def fit(self, X:"ArrayLike", y:"ArrayLike",
+            sample_weight:"ArrayLike|None"=None)->"LPBoostClassifier":
         """Choose nu, solve the program; one against the rest for more than two classes.
 
         Parameters
@@ -798,9 +815,9 @@ class LPBoostClassifier(_ScoresOfModels, _LPBoostBase):
         tags.input_tags.sparse = named and self.oracle == "itemsets"
         return tags
 
-# %% ../../nbs/lpboost/05_estimators.ipynb #9c4bb849
+# %% ../../nbs/lpboost/05_estimators.ipynb #fb25e97e
 class ContrastOracle:
-    "An oracle over training rows and reference rows; a hypothesis counts minus its mean on the reference."
+    "An oracle over training and reference rows: outputs minus their mean on the reference."
     kind = "real"
     def __init__(self, oracle, n:int, m:int): # over both; training rows come first
         self.oracle, self.n, self.m = oracle, n, m
@@ -828,9 +845,9 @@ def reference_rows(X:np.ndarray, # training rows
     m = int(np.clip(len(X), 200, 2000))
     return np.column_stack([column[rng.choice(len(X), m, p=w/w.sum())] for column in X.T])
 
-# %% ../../nbs/lpboost/05_estimators.ipynb #cb61c112
+# %% ../../nbs/lpboost/05_estimators.ipynb #e028b97a
 class _Describer(_LPBoostBase):
-    "What one class and one and a half have in common: the languages, the parameters, and a threshold below the score."
+    "What one class and one and a half have in common: languages and a threshold."
     #: offset_ (float): score at which the decision turns
     #: centres_ (float array): centres of the kernels
     #: centre_rows_ (int array): which training rows they are
@@ -853,7 +870,7 @@ class _Describer(_LPBoostBase):
         for f in model_stages(self, self.models_[0], self._read(X)): yield f - self.offset_
 
 def place_centres(est, X, rows, w):
-    "Centres of the kernels: training rows of positive weight without repetitions, at most `max_centres`."
+    "Centres of the kernels: distinct training rows of positive weight, not too many."
     rows = rows[w[rows] > 0]
     rows = rows[np.unique(X[rows], axis=0, return_index=True)[1]]
     if len(rows) > est.max_centres:
@@ -861,20 +878,20 @@ def place_centres(est, X, rows, w):
         rows = rows[np.sort(rng.choice(len(rows), est.max_centres, replace=False))]
     est.centre_rows_, est.centres_, est.gamma_ = rows, X[rows], kernel_width(X, est.gamma, w)
 
-# %% ../../nbs/lpboost/05_estimators.ipynb #74bd13b5
+# %% ../../nbs/lpboost/05_estimators.ipynb #d4f24258
 class OneClassLPBoost(OutlierMixin, _Describer):
-    """One-class boosting: describe the training inputs by patterns that most of them show and a reference does not.
+    """One-class boosting: patterns that most inputs show and a reference does not.
 
     Parameters
     ----------
-    oracle : str | BaseEstimator, default="kernels"
-        "kernels" around training points, "itemsets" or "subgraphs"
+    oracle : str, default="kernels"
+        "kernels", "itemsets" or "subgraphs"
     nu : float, default=.1
-        largest fraction of the training inputs that may be rejected
+        largest fraction of the inputs that may be rejected
     max_length : int, default=2
         most items or edges of a pattern
     gamma : float | str, default="scale"
-        kernel width: exp(-gamma |x-c|^2); "scale" for 1/(d var)
+        of exp(-gamma |x-c|^2); "scale": 1/(d var)
     max_centres : int, default=300
         most kernel centres, drawn from the training rows
     gap : float | None, default=None
@@ -886,21 +903,20 @@ class OneClassLPBoost(OutlierMixin, _Describer):
     node_budget : int | None, default=None
         most patterns visited per round; None for no limit
     stabilise : float, default=0.
-        in [0, 1): ask nearer to the best weights so far (simplex)
-    nominal_features : ArrayLike | str | None, default="deprecated"
-        old name of categorical_features
-    random_state : int | np.random.RandomState | None, default=None
+        in [0, 1): ask nearer to the best weights (simplex)
+    nominal_features : ArrayLike | None, default="deprecated"
+        now categorical_features
+    random_state : int | None, default=None
         seed for centres and reference
     verbose : bool, default=False
         progress bar?
     reference : str | None, default="auto"
-        "marginals", None for plain presence, "auto": marginals for itemsets
+        "marginals" or None; "auto": for itemsets only
     solver : str, default="auto"
         "interior", "simplex", or "auto"
     categorical_features : ArrayLike | None, default=None
-        indices, names or mask of nominal columns (itemsets)
+        indices, names or mask
     callbacks : list | None, default=None
-        functions of the run, called after every round (interior)
 
     Attributes
     ----------
@@ -915,7 +931,7 @@ class OneClassLPBoost(OutlierMixin, _Describer):
     gamma_ : float
         width of the kernels
     language_ : str
-        what hypotheses are: "stumps", "itemsets", "subgraphs", "kernels" or "learner"
+        "stumps", "itemsets", "subgraphs", "kernels" or "learner"
     models_ : list of dicts
         per program the patterns, their weights, stages and margins
     items_ : record array
@@ -943,26 +959,28 @@ class OneClassLPBoost(OutlierMixin, _Describer):
     32 of 71 strangers rejected
     """
     file_fields = staticmethod(lambda parameters, state: lpboost_fields(state, "one-class"))
-    def __init__(self, oracle:"str|BaseEstimator"="kernels", # "kernels" around training points, "itemsets" or "subgraphs"
-                 nu:float=.1,               # largest fraction of the training inputs that may be rejected
+    def __init__(self, oracle:str="kernels", # "kernels", "itemsets" or "subgraphs"
+                 nu:float=.1,               # largest fraction of the inputs that may be rejected
                  max_length:int=2,          # most items or edges of a pattern
-                 gamma:"float|str"="scale", # kernel width: exp(-gamma |x-c|^2); "scale" for 1/(d var)
+                 gamma:"float|str"="scale", # of exp(-gamma |x-c|^2); "scale": 1/(d var)
                  max_centres:int=300,       # most kernel centres, drawn from the training rows
                  gap:"float|None"=None,     # stop when the bounds on the optimum are this close
                  max_rounds:int=1000,       # most questions to the oracle
                  columns_per_round:int=10,  # most patterns added per round
                  node_budget:"int|None"=None, # most patterns visited per round; None for no limit
-                 stabilise:float=0.,        # in [0, 1): ask nearer to the best weights so far (simplex)
-                 nominal_features:"ArrayLike|str|None"="deprecated", # old name of categorical_features
-                 random_state:"int|np.random.RandomState|None"=None, # seed for centres and reference
+                 stabilise:float=0.,        # in [0, 1): ask nearer to the best weights (simplex)
+                 nominal_features:"ArrayLike|None"="deprecated", # now categorical_features
+                 random_state:"int|None"=None, # seed for centres and reference
                  verbose:bool=False,        # progress bar?
-                 reference:"str|None"="auto", # "marginals", None for plain presence, "auto": marginals for itemsets
+                 reference:"str|None"="auto", # "marginals" or None; "auto": for itemsets only
                  solver:str="auto",         # "interior", "simplex", or "auto"
-                 categorical_features:"ArrayLike|None"=None, # indices, names or mask of nominal columns (itemsets)
-                 callbacks:"list|None"=None): # functions of the run, called after every round (interior)
+                 categorical_features:"ArrayLike|None"=None, # indices, names or mask
+                 # functions of the run, called after every round (interior)
+                 callbacks:"list|None"=None):
         store(self, locals())
 
-    def fit(self, X:"ArrayLike", y:"ArrayLike|None"=None, sample_weight:"ArrayLike|None"=None)->"OneClassLPBoost":
+    def fit(self, X:"ArrayLike", y:"ArrayLike|None"=None,
+            sample_weight:"ArrayLike|None"=None)->"OneClassLPBoost":
         """Solve the one-class program; `y` is ignored.
 
         Parameters
@@ -1049,14 +1067,15 @@ class OneClassLPBoost(OutlierMixin, _Describer):
         check_is_fitted(self)
         return model_terms(self, self.models_, ["inlier"])
 
-# %% ../../nbs/lpboost/05_estimators.ipynb #1bdde465
+# %% ../../nbs/lpboost/05_estimators.ipynb #6f6efb63
 def describe_rows(est, X, ones, w):
     "Solve the one-class program, against a reference where one is wanted."
     if est.reference not in ("auto", "marginals", None):
         raise ValueError(f"reference must be 'marginals', 'auto' or None, got {est.reference!r}")
     if est.reference == "marginals" and est.language_ == "subgraphs":
         raise ValueError("graphs have no independent columns: use reference=None with subgraphs")
-    against = est.reference == "marginals" or est.reference == "auto" and est.language_ == "itemsets"
+    wanted = {"auto": est.language_ == "itemsets", "marginals": True, None: False}
+    against = wanted[est.reference]
     problem = Problem(est, X if not against else X[:1], ones[:n_inputs(X)], w, "one-class")
     if against:
         rng = check_random_state(0 if est.random_state is None else est.random_state)
@@ -1092,23 +1111,22 @@ def described_class(y:np.ndarray,   # labels
     pair = [others[0] if len(others) else pos_label, pos_label]
     return np.array(pair), np.where(np.asarray(y) == pos_label, 1., -1.)
 
-# %% ../../nbs/lpboost/05_estimators.ipynb #242f3543
+# %% ../../nbs/lpboost/05_estimators.ipynb #8c302adb
 class OneAndHalfClassLPBoost(Predictions, _Describer):
-    """The 1.5-class program: describe the positive class by patterns, with the negatives deciding which are worth having.
+    """The 1.5-class program: describe one class by patterns, with the other deciding which.
 
     Parameters
     ----------
-    oracle : str | BaseEstimator, default="kernels"
-        "kernels" around positive training points, "itemsets" or "subgraphs"
+    oracle : str, default="kernels"
+        "kernels", "itemsets" or "subgraphs"
     nu : float, default=.1
         fraction of each class that may miss its margin
     max_length : int, default=3
         most items or edges of a pattern
     pos_label : str | int | bool | None, default=None
-        the class to describe; None for the last one. With a given label a sample without
-        negatives is one-class boosting
+        the class to describe; None: the last one
     gamma : float | str, default="scale"
-        kernel width: exp(-gamma |x-c|^2); "scale" for 1/(d var)
+        of exp(-gamma |x-c|^2); "scale": 1/(d var)
     max_centres : int, default=300
         most kernel centres, drawn from the positive rows
     gap : float | None, default=None
@@ -1120,19 +1138,18 @@ class OneAndHalfClassLPBoost(Predictions, _Describer):
     node_budget : int | None, default=None
         most patterns visited per round; None for no limit
     stabilise : float, default=0.
-        in [0, 1): ask nearer to the best weights so far (simplex)
-    nominal_features : ArrayLike | str | None, default="deprecated"
-        old name of categorical_features
-    random_state : int | np.random.RandomState | None, default=None
+        in [0, 1): ask nearer to the best weights (simplex)
+    nominal_features : ArrayLike | None, default="deprecated"
+        now categorical_features
+    random_state : int | None, default=None
         seed for the draw of centres
     verbose : bool, default=False
         progress bar?
     solver : str, default="auto"
         "interior", "simplex", or "auto"
     categorical_features : ArrayLike | None, default=None
-        indices, names or mask of nominal columns (itemsets)
+        indices, names or mask
     callbacks : list | None, default=None
-        functions of the run, called after every round (interior)
 
     Attributes
     ----------
@@ -1153,7 +1170,7 @@ class OneAndHalfClassLPBoost(Predictions, _Describer):
     gamma_ : float
         width of the kernels
     language_ : str
-        what hypotheses are: "stumps", "itemsets", "subgraphs", "kernels" or "learner"
+        "stumps", "itemsets", "subgraphs", "kernels" or "learner"
     items_ : record array
         feature and value of each item (itemsets)
     node_names_ : list
@@ -1179,26 +1196,28 @@ class OneAndHalfClassLPBoost(Predictions, _Describer):
     0.72
     """
     file_fields = staticmethod(lambda parameters, state: lpboost_fields(state, "1.5-class"))
-    def __init__(self, oracle:"str|BaseEstimator"="kernels", # "kernels" around positive training points, "itemsets" or "subgraphs"
+    def __init__(self, oracle:str="kernels", # "kernels", "itemsets" or "subgraphs"
                  nu:float=.1,               # fraction of each class that may miss its margin
                  max_length:int=3,          # most items or edges of a pattern
-                 pos_label:"str|int|bool|None"=None, # the class to describe; None for the last one. With a given label a sample without negatives is one-class boosting
-                 gamma:"float|str"="scale", # kernel width: exp(-gamma |x-c|^2); "scale" for 1/(d var)
+                 pos_label:"str|int|bool|None"=None, # the class to describe; None: the last one
+                 gamma:"float|str"="scale", # of exp(-gamma |x-c|^2); "scale": 1/(d var)
                  max_centres:int=300,       # most kernel centres, drawn from the positive rows
                  gap:"float|None"=None,     # stop when the bounds on the optimum are this close
                  max_rounds:int=1000,       # most questions to the oracle
                  columns_per_round:int=10,  # most patterns added per round
                  node_budget:"int|None"=None, # most patterns visited per round; None for no limit
-                 stabilise:float=0.,        # in [0, 1): ask nearer to the best weights so far (simplex)
-                 nominal_features:"ArrayLike|str|None"="deprecated", # old name of categorical_features
-                 random_state:"int|np.random.RandomState|None"=None, # seed for the draw of centres
+                 stabilise:float=0.,        # in [0, 1): ask nearer to the best weights (simplex)
+                 nominal_features:"ArrayLike|None"="deprecated", # now categorical_features
+                 random_state:"int|None"=None, # seed for the draw of centres
                  verbose:bool=False,        # progress bar?
                  solver:str="auto",         # "interior", "simplex", or "auto"
-                 categorical_features:"ArrayLike|None"=None, # indices, names or mask of nominal columns (itemsets)
-                 callbacks:"list|None"=None): # functions of the run, called after every round (interior)
+                 categorical_features:"ArrayLike|None"=None, # indices, names or mask
+                 # functions of the run, called after every round (interior)
+                 callbacks:"list|None"=None):
         store(self, locals())
 
-    def fit(self, X:"ArrayLike", y:"ArrayLike", sample_weight:"ArrayLike|None"=None)->"OneAndHalfClassLPBoost":
+    def fit(self, X:"ArrayLike", y:"ArrayLike",
+            sample_weight:"ArrayLike|None"=None)->"OneAndHalfClassLPBoost":
         """Solve the 1.5-class program.
 
         Parameters
@@ -1273,7 +1292,7 @@ class OneAndHalfClassLPBoost(Predictions, _Describer):
         tags.classifier_tags.multi_class = False
         return tags
 
-# %% ../../nbs/lpboost/05_estimators.ipynb #520e0e38
+# %% ../../nbs/lpboost/05_estimators.ipynb #6781d8c7
 SIGN = lambda rows: Array("float64", (rows,), -1., 1.)
 
 def pattern_fields(language:str)->dict:
@@ -1282,7 +1301,8 @@ def pattern_fields(language:str)->dict:
         return {"stumps": Records(STUMP, ("patterns",), feature=(0, "columns"), left=(-1., 1.),
                                   right=(-1., 1.), missing=(-1., 1.), threshold=(None, None))}
     if language == "itemsets":
-        return {"items": Array("int32", ("patterns", "length"), -1, "items"), "sign": SIGN("patterns")}
+        return {"items": Array("int32", ("patterns", "length"), -1, "items"),
+                "sign": SIGN("patterns")}
     if language == "kernels":
         return {"centre": Array("int64", ("patterns",), 0, "centres")}
     if language == "subgraphs":
@@ -1298,11 +1318,12 @@ def model_fields(language:str)->Group:
                    "alpha": Array("float64", ("used",), 0., 1.000001)})
     return Group({"patterns": Group(pattern_fields(language)),
                   "constant": Array("float64", ("terms",), -1., 1.),
-                  "alpha": Array("float64", ("terms",), 0., 1.000001), "stages": Each(stage, "rounds"),
+                  "alpha": Array("float64", ("terms",), 0., 1.000001),
+                  "stages": Each(stage, "rounds"),
                   "rho": Array("float64", ("margins",), -2., 2.),
                   "weights": Array("float64", ("rows",), 0., 1.000001), "gap": Real(-10., 1e9)})
 
-# %% ../../nbs/lpboost/05_estimators.ipynb #6affc377
+# %% ../../nbs/lpboost/05_estimators.ipynb #507f351c
 class NodeLabel:
     "A label of nodes or edges: a word, a number or nothing."
     def build(self, value, sizes):
@@ -1323,46 +1344,51 @@ def lpboost_fields(state:dict, program:str)->dict:
     if language == "itemsets":
         fields["items_"] = Records(ITEM, ("items",), feature=(0, "columns"), value=(-1e300, 1e300))
     if language == "subgraphs":
-        fields.update(node_names_=Each(NodeLabel(), "nodes"), edge_names_=Each(NodeLabel(), "edges"))
+        fields.update(node_names_=Each(NodeLabel(), "nodes"),
+                      edge_names_=Each(NodeLabel(), "edges"))
     if program != "one-class": fields["classes_"] = Labels("classes", least=1)
     fields.update(language_=Text("stumps", "itemsets", "subgraphs", "kernels"), history_=Table(),
                   models_=Each(model_fields(language), "programs"))
     if program != "two-class": return {**fields, "offset_": Real(-10., 10.)}
     link = Group({"scale": Array("float64", ("programs",), -1e100, 1e100),
                   "shift": Array("float64", ("programs",), -1e100, 1e100)})
-    path = Group({"share": Array("float64", ("path",), 0., 1.), "loss": Array("float64", ("path",))})
+    path = Group({"share": Array("float64", ("path",), 0., 1.),
+                  "loss": Array("float64", ("path",))})
     return {**fields, "link_": OrMissing(OrNone(link)), "nu_path_": OrMissing(OrNone(path)),
             "nu_": OrMissing(Array("float64", ("programs",), 0., 1.))}
 
-# %% ../../nbs/lpboost/05_estimators.ipynb #7c1282f9
+# %% ../../nbs/lpboost/05_estimators.ipynb #7c29db6a
 def check_models(est):
-    "What single fields cannot say: constants and patterns add up to the terms; subgraph codes can be followed."
+    "What single fields cannot say: terms add up, subgraph codes can be followed."
     for m in est.models_:
         patterns = len(next(iter(m["patterns"].values())))
-        if np.count_nonzero(m["constant"] == 0) != patterns or not np.isin(m["constant"], (-1, 0, 1)).all():
-            raise ValueError("its models_ hold constants and patterns that do not add up to the terms")
+        if np.count_nonzero(m["constant"] == 0) != patterns or not np.isin(m["constant"],
+                                                                           (-1, 0, 1)).all():
+            raise ValueError("its models_ hold constants and patterns that do not add up")
         if est.language_ == "subgraphs": check_codes(est, m["patterns"])
     if hasattr(est, "classes_") and len(est.models_) not in (1, len(est.classes_)):
         raise ValueError("its models_ do not match its classes_")
 
 def check_codes(est, packed):
-    "Every row of a code starts at a node that is there and ends at one that is there or is the next."
+    "Every row of a code starts at a node that is there and ends at one or at the next."
     for root, code in packed_patterns(packed):
         there = 1
         for i, j, edge, node in code.tolist():
-            if not (0 <= i < there and 0 <= j <= there and i != j and 0 <= edge < len(est.edge_names_)
+            if not (0 <= i < there and 0 <= j <= there and i != j
+                    and 0 <= edge < len(est.edge_names_)
                     and -1 <= node < len(est.node_names_) and (j < there or node >= 0)):
                 raise ValueError("its models_ hold the code of a subgraph that cannot be followed")
             there += j == there
 
 def trial_graph(est):
     "A graph of one node for models of graphs, a row of zeros for the others."
-    if est.language_ == "subgraphs": return [([est.node_names_[0]], [])] if est.node_names_ else None
+    if est.language_ == "subgraphs": return [([est.node_names_[0]],
+                                              [])] if est.node_names_ else None
     return np.zeros((1, est.n_features_in_))
 
 _LPBoostBase.check_file, _LPBoostBase.trial_input = check_models, trial_graph
 
-# %% ../../nbs/lpboost/05_estimators.ipynb #1426ae9d
+# %% ../../nbs/lpboost/05_estimators.ipynb #03f5fe9c
 def planted_graphs(n:int=100,       # graphs; every other one gets the motif
                    nodes:int=12,    # nodes of a graph before planting
                    noise:float=.0,  # share of wrong labels
@@ -1374,7 +1400,8 @@ def planted_graphs(n:int=100,       # graphs; every other one gets the motif
     for (v, e), s in zip(drawn, y):
         k = len(v)
         v, e = ["ABCD"[c] for c in v] + ["A", "B", "C"], list(e)
-        motif = [(k, k+1, 1), (k+1, k+2, 1)] + ([(k, k+2, 1)] if s > 0 else [])  # negatives: open path
+        # negatives: open path
+        motif = [(k, k+1, 1), (k+1, k+2, 1)] + ([(k, k+2, 1)] if s > 0 else [])
         pairs.append((v, e + motif + [(int(g.integers(0, k)), k, int(g.integers(0, 2)))]))
     y[g.random(n) < noise] *= -1
     return pairs, y
@@ -1398,7 +1425,7 @@ def plot_terms(est,        # any fitted estimator of this page
     ax.grid(axis="y", visible=False)
     return ax
 
-# %% ../../nbs/lpboost/05_estimators.ipynb #b46cdb64
+# %% ../../nbs/lpboost/05_estimators.ipynb #32367dbf
 def plot_patterns(est,       # a fitted estimator with oracle="subgraphs"
                   top:int=5, # most patterns drawn
                  ):          # the figure
@@ -1411,8 +1438,10 @@ def plot_patterns(est,       # a fitted estimator with oracle="subgraphs"
     alpha, patterns = m["alpha"][m["constant"] == 0], packed_patterns(m["patterns"])
     order = np.argsort(-alpha)[:top]
     order = order[alpha[order] > 0]
-    room = [max(3, len(patterns[k][1])) for k in order] or [3]    # a chain is as long as it has edges
-    fig, axes = plt.subplots(1, len(room), figsize=(.43*sum(room), 2), width_ratios=room, squeeze=False)
+    # a chain is as long as it has edges
+    room = [max(3, len(patterns[k][1])) for k in order] or [3]
+    fig, axes = plt.subplots(1, len(room), figsize=(.43*sum(room), 2), width_ratios=room,
+                             squeeze=False)
     for ax, k in zip(axes[0], order):
         plot_pattern(*patterns[k], est.node_names_, est.edge_names_, ax)
         ax.set_title(f"{alpha[k]*(m['patterns']['sign'][k] or 1):+.3f}")

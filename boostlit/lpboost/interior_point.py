@@ -251,14 +251,14 @@ def _warm(self):
 
 InteriorPoint.cold, InteriorPoint.warm = _cold, _warm
 
-# %% ../../nbs/lpboost/09_interior_point.ipynb #2ed7a3ad
+# %% ../../nbs/lpboost/09_interior_point.ipynb #c5e3d175
 class StumpFamily:
     "All stumps on a table; answers with the best few of every feature."
     kind = "sign"
     def __init__(self, X:np.ndarray,     # (n, d), nominal columns as codes, NaN for missing
                  kinds:list|None=None,   # "numeric" or "nominal"
                  max_bins:int|None=64,   # most codes per numeric column
-                 per_feature:int=4):     # most stumps per feature and question
+                 most:int=80):           # stumps per question, at most four per feature
         kinds = ["numeric"]*X.shape[1] if kinds is None else kinds
         X = np.ascontiguousarray(X, np.float64)
         codes, self.points, n_codes, has_nan = prepare(X, kinds, max_bins)
@@ -266,7 +266,8 @@ class StumpFamily:
         self.missing = np.asarray(has_nan, bool)
         self.n_known = np.asarray(n_codes, np.int64) - self.missing
         self.nominal = np.array([k == "nominal" for k in kinds])
-        self.per_feature, self.nodes_, self.bound_ = per_feature, 0, 0.
+        self.per_feature = int(np.clip(most//len(kinds), 1, 4))
+        self.nodes_, self.bound_ = 0, 0.
 
     def store(self, y):
         "Where columns of this family are kept."
@@ -297,7 +298,7 @@ def best_cuts(edges:np.ndarray, # of all cuts of a feature
     cuts = np.flatnonzero(top)
     return cuts[np.argsort(-edges[cuts], kind="stable")[:most]]
 
-# %% ../../nbs/lpboost/09_interior_point.ipynb #f061c03a
+# %% ../../nbs/lpboost/09_interior_point.ipynb #6ee4acc9
 def _best_k(self, y, w, k=10, threshold=-np.inf, node_budget=None, kind="signed"):
     "Stumps with an edge above `threshold`, best first."
     unit, found = 2.**-45*max(np.abs(w).sum(), 1e-300), []
@@ -312,7 +313,7 @@ def _best_k(self, y, w, k=10, threshold=-np.inf, node_budget=None, kind="signed"
     found.sort(key=lambda f: -f[1])
     self.nodes_ = int(self.n_known.sum())
     self.bound_ = found[0][1] if found else threshold
-    return found[:max(k, self.per_feature*len(self.codes))]
+    return found[:max(k, 80)]
 
 def _ask(self, targets, weights):
     "The best stump and its edge."
@@ -438,7 +439,7 @@ def _add(self, hypotheses):
 
 LinearConversation.add = _add
 
-# %% ../../nbs/lpboost/09_interior_point.ipynb #219be75e
+# %% ../../nbs/lpboost/09_interior_point.ipynb #21b08763
 def _round(self):
     "Take the answers, solve, ask again at the new weights."
     before, fresh = (self.primal, self.dual, self.solver.mu), self.add([h for h, _ in self.found])
@@ -462,7 +463,8 @@ def _take_solution(self, weights, alpha, value):
     if value >= self.primal or not self.stages:
         self.primal, self.alpha = float(value), alpha
     self.stages.append((len(self.hypotheses), self.alpha))
-    state.scores = state.y*self.store.margins(np.r_[self.alpha, np.zeros(len(self.store) - len(self.alpha))])
+    state.scores = state.y*self.store.margins(np.r_[self.alpha,
+                                                    np.zeros(len(self.store) - len(self.alpha))])
     self.coefficients = self.alpha[self.fixed:].tolist()
     state.loss = float(state.start @ self.master.losses(state.scores, state.y))
     state.error = float(state.start @ (state.y*state.scores <= 0))

@@ -21,7 +21,7 @@ class Baskets(NamedTuple):
     n_items: int                # size of the vocabulary
     names: "pa.Array|None"      # name of every item, or None if numbers are all there is
 
-# %% ../../nbs/mining/00_baskets.ipynb #4998c297
+# %% ../../nbs/mining/00_baskets.ipynb #1ea35062
 def from_matrix(table, names=None)->Baskets:
     "Rows of a 0/1 matrix."
     table = np.asarray(table)
@@ -31,14 +31,16 @@ def from_matrix(table, names=None)->Baskets:
         table = table.astype(float)
     if table.dtype != bool:
         if table.dtype.kind not in "iuf":
-            raise ValueError(f"a matrix of transactions must hold booleans or 0/1, got dtype {table.dtype}")
+            raise ValueError("a matrix of transactions must hold booleans or 0/1, "
+                             f"got dtype {table.dtype}")
         if not ((table == 0) | (table == 1)).all():
             raise ValueError("a matrix of transactions must hold only 0 and 1; binarise it first, "
                              "for instance with `TransactionEncoder`")
         table = table.astype(bool)
     pointers = np.concatenate([[0], np.cumsum(table.sum(axis=1, dtype=np.int64))])
     items = np.nonzero(np.ascontiguousarray(table))[1].astype(np.int32)
-    return Baskets(pointers, items, table.shape[1], None if names is None else pa.array(map(str, names)))
+    return Baskets(pointers, items, table.shape[1], None
+                   if names is None else pa.array(map(str, names)))
 
 def from_sparse(table)->Baskets:
     "Rows of a sparse matrix: any positive entry is a presence."
@@ -48,10 +50,11 @@ def from_sparse(table)->Baskets:
     if not np.isfinite(rows.data.astype(float)).all():
         raise ValueError("the sparse matrix holds NaN or inf")
     if (rows.data < 0).any():
-        raise ValueError("the sparse matrix holds negative entries, which are neither presence nor a count")
+        raise ValueError("the sparse matrix holds negative entries, "
+                         "which are neither presence nor a count")
     return _numbered(rows.indptr, rows.indices, rows.shape[1])
 
-# %% ../../nbs/mining/00_baskets.ipynb #cc7899d3
+# %% ../../nbs/mining/00_baskets.ipynb #ac39a45f
 def _numbered(pointers, items, n_items=None)->Baskets:
     "Compressed rows of item numbers."
     items = np.ascontiguousarray(items)
@@ -61,7 +64,8 @@ def _numbered(pointers, items, n_items=None)->Baskets:
         raise ValueError("items must be numbered from 0; a negative item was found")
     largest = int(items.max()) + 1 if items.size else 0
     if largest > 2**31 - 1:
-        raise ValueError(f"item {largest - 1} does not fit the 32-bit numbers of the output; renumber the items "
+        raise ValueError(f"item {largest - 1} does not fit the 32-bit numbers of the output; "
+                         "renumber the items "
                          "from 0 without gaps")
     return Baskets(np.asarray(pointers, np.int64), items.astype(np.int32),
                    largest if n_items is None else n_items, None)
@@ -79,7 +83,7 @@ def _named(pointers, column:pa.Array)->Baskets:
     codes = rank[column.indices.to_numpy(zero_copy_only=False)]
     return Baskets(np.asarray(pointers, np.int64), codes, len(order), words.take(pa.array(order)))
 
-# %% ../../nbs/mining/00_baskets.ipynb #1c7fd6c8
+# %% ../../nbs/mining/00_baskets.ipynb #7930d9e7
 def _whole(column):
     "One Arrow array, whatever the chunks."
     if isinstance(column, pa.ChunkedArray):
@@ -97,14 +101,16 @@ def from_arrow(column)->Baskets:
     if items.null_count:
         raise ValueError("a transaction holds a null item; drop the nulls first")
     if pa.types.is_integer(items.type) or not len(items):
-        return _numbered(pointers, items.to_numpy(zero_copy_only=False) if len(items) else np.empty(0, int))
-    if pa.types.is_dictionary(items.type) or pa.types.is_string(items.type) or pa.types.is_large_string(items.type):
+        return _numbered(pointers, items.to_numpy(zero_copy_only=False)
+                         if len(items) else np.empty(0, int))
+    words = (pa.types.is_dictionary, pa.types.is_string, pa.types.is_large_string)
+    if any(kind(items.type) for kind in words):
         return _named(pointers, items)
     raise ValueError(f"items must be integers or strings, got {items.type}")
 
-# %% ../../nbs/mining/00_baskets.ipynb #a849162f
+# %% ../../nbs/mining/00_baskets.ipynb #77e65032
 def from_lists(rows)->Baskets:
-    "Rows of a plain list of lists (or sets) of numbers or words; a row that names an item twice means once."
+    "Rows of a plain list of lists (or sets) of numbers or words."
     rows = [[] if row is None else list(row) for row in rows]
     pointers = np.concatenate([[0], np.cumsum([len(row) for row in rows], dtype=np.int64)])
     flat = [item for row in rows for item in row]
@@ -114,7 +120,7 @@ def from_lists(rows)->Baskets:
         raise ValueError("items must be integers or strings, got both")
     return _numbered(pointers, np.asarray(flat) if flat else np.empty(0, int))
 
-# %% ../../nbs/mining/00_baskets.ipynb #34581fda
+# %% ../../nbs/mining/00_baskets.ipynb #2437eab0
 def from_long(orders, items)->Baskets:
     "Rows of a long table: one (order, item) per line."
     orders, items = _whole(pa.array(orders)), _whole(pa.array(items))
@@ -138,12 +144,14 @@ def _frame(table, order, item)->Baskets:
     if len(kinds) == 1 and (pa.types.is_list(kinds[0]) or pa.types.is_large_list(kinds[0])):
         return from_arrow(table.column(0))
     if any(pa.types.is_list(kind) or pa.types.is_string(kind) for kind in kinds):
-        raise ValueError("expected one list column, a one-hot table, or a long table with `order` and `item`; "
+        raise ValueError("expected one list column, a one-hot table, or a long table with "
+                         "`order` and `item`; "
                          f"got columns {table.column_names}")
     columns = [np.asarray(table.column(x).to_numpy()) for x in range(len(kinds))]
-    return from_matrix(np.column_stack(columns) if columns else np.empty((table.num_rows, 0)), table.column_names)
+    return from_matrix(np.column_stack(columns) if columns else np.empty((table.num_rows, 0)),
+                       table.column_names)
 
-# %% ../../nbs/mining/00_baskets.ipynb #b597b052
+# %% ../../nbs/mining/00_baskets.ipynb #cb723962
 def _blocks(path, size=1 << 24):
     "Pieces of a text file that end with a line."
     with open(path, encoding="utf-8") as file:
@@ -164,15 +172,17 @@ def from_file(path, order=None, item=None)->Baskets:
         rows = [line.split(comma) for line in block.splitlines()]
         flat = [word.strip() for row in rows for word in row if word.strip()]
         lengths += [sum(bool(word.strip()) for word in row) for row in rows]
-        parts.append(np.fromiter((code.setdefault(word, len(code)) for word in flat), np.int32, len(flat)))
+        parts.append(np.fromiter((code.setdefault(word, len(code)) for word in flat), np.int32,
+                                 len(flat)))
     pointers = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
     items, words = np.concatenate(parts or [np.empty(0, np.int32)]), list(code)
     if words and all(word.isdecimal() for word in words):
         return _numbered(pointers, np.array([int(word) for word in words])[items])
-    return _named(pointers, pa.DictionaryArray.from_arrays(pa.array(items), pa.array(words, pa.string())))
+    return _named(pointers,
+                  pa.DictionaryArray.from_arrays(pa.array(items), pa.array(words, pa.string())))
 
-# %% ../../nbs/mining/00_baskets.ipynb #8ba40547
-def read_baskets(transactions:Any, # lists, Series of lists, long table, one-hot frame, 0/1 or sparse matrix, Arrow, path of a file
+# %% ../../nbs/mining/00_baskets.ipynb #0ff4c2db
+def read_baskets(transactions:Any, # lists, Series of lists, long table, one-hot frame
                  order:str=None,   # for a long table: the column that says which basket
                  item:str=None,    # and the column that says which item
                 )->Baskets:        # compressed rows, with names where there are any
@@ -200,28 +210,32 @@ def read_baskets(transactions:Any, # lists, Series of lists, long table, one-hot
         return from_lists(data)
     return from_matrix(np.asarray(data))
 
-# %% ../../nbs/mining/00_baskets.ipynb #b131bb17
+# %% ../../nbs/mining/00_baskets.ipynb #e87bf469
 def _from_pandas(data, order, item)->Baskets:
     "A Series of lists, a long frame, or a one-hot frame."
     if data.ndim == 1:
         return from_lists(data)
     if order is not None or item is not None:
         if order not in data or item not in data:
-            raise ValueError(f"a long table needs columns `order` and `item`, got {order!r} and {item!r}")
+            raise ValueError("a long table needs columns `order` and `item`, "
+                             f"got {order!r} and {item!r}")
         return from_long(data[order].to_numpy(), data[item].to_numpy())
-    if hasattr(data, "sparse") and all(str(kind).startswith("Sparse") for kind in data.dtypes) and data.shape[1]:
+    if hasattr(data, "sparse") and all(str(kind).startswith("Sparse")
+                                       for kind in data.dtypes) and data.shape[1]:
         rows = from_sparse(data.sparse.to_coo())
         return rows._replace(names=pa.array(map(str, data.columns)))
     return from_matrix(data.to_numpy(), data.columns)
 
-# %% ../../nbs/mining/00_baskets.ipynb #17692263
+# %% ../../nbs/mining/00_baskets.ipynb #83d2abb5
 def support_count(min_support, # a count (integer) or a fraction (float)
                   n:int,       # number of transactions
                  )->int:       # smallest number of rows, at least one
     "Smallest number of rows: a count as it is, a fraction of `n` rounded up."
-    s = min_support.item() if isinstance(min_support, np.ndarray) and min_support.ndim == 0 else min_support
+    s = min_support.item() if isinstance(min_support,
+                                         np.ndarray) and min_support.ndim == 0 else min_support
     if isinstance(s, (bool, np.bool_)) or not isinstance(s, numbers.Real):
-        raise ValueError(f"min_support must be a count (an integer) or a fraction (a float), got {min_support!r}")
+        raise ValueError("min_support must be a count (an integer) or a fraction (a float), "
+                         f"got {min_support!r}")
     if isinstance(s, numbers.Integral):
         if s < 0:
             raise ValueError(f"min_support must not be negative, got {min_support}")

@@ -11,9 +11,9 @@ import numpy as np
 from ..core.kernels import Kernel, LOCK, kernel
 from .baskets import read_baskets
 
-# %% ../../nbs/mining/01_bitsets.ipynb #3c0f7cd0
+# %% ../../nbs/mining/01_bitsets.ipynb #ab38fff9
 class Instruction(Kernel):
-    "A kernel that is one machine instruction when compiled: `build` makes it, `function` says in Python what it does."
+    "A kernel that is one machine instruction when compiled: `build` makes it."
     def __init__(self, function, build):
         super().__init__(function)
         self.build = build
@@ -100,7 +100,7 @@ def _squeeze(word, mask, plan):
         word = (word ^ moved) | (moved >> np.uint64(1 << i))
     return word
 
-# %% ../../nbs/mining/01_bitsets.ipynb #afe5a491
+# %% ../../nbs/mining/01_bitsets.ipynb #f7586693
 def _has_pext(context): return "+bmi2" in str(getattr(context.codegen(), "_tm_features", ""))
 
 def _gather_plan():
@@ -125,21 +125,25 @@ def _gather_bits():
     def gather_bits(typing, word, mask, plan):
         def codegen(context, builder, signature, args):
             if not _has_pext(context):
-                return context.compile_internal(builder, lambda x, m, p: by_hand(x, m, p), signature, args)
+                return context.compile_internal(builder, lambda x, m, p: by_hand(x, m, p),
+                                                signature, args)
             kind = FunctionType(args[0].type, [args[0].type]*2)
-            return builder.call(get_or_insert_function(builder.module, kind, "llvm.x86.bmi.pext.64"), args[:2])
+            return builder.call(get_or_insert_function(builder.module, kind,
+                                                       "llvm.x86.bmi.pext.64"), args[:2])
         return types.uint64(types.uint64, types.uint64, plan), codegen
     return gather_bits
 
-# %% ../../nbs/mining/01_bitsets.ipynb #708b5293
+# %% ../../nbs/mining/01_bitsets.ipynb #be17aaa3
 def _make_plan(mask, plan):
     _squeeze_plan.function(mask, plan)
 
 def _gather(word, mask, plan):
     return _squeeze.function(word, mask, plan)
 
-gather_plan = Instruction(_make_plan, _gather_plan)   # (mask, six words): what `gather_bits` needs for a mask
-gather_bits = Instruction(_gather, _gather_bits)      # (word, mask, plan): bits of the word under the mask, moved to the low end
+# (mask, six words): what `gather_bits` needs for a mask
+gather_plan = Instruction(_make_plan, _gather_plan)
+# (word, mask, plan): bits of the word under the mask, moved to the low end
+gather_bits = Instruction(_gather, _gather_bits)
 
 # %% ../../nbs/mining/01_bitsets.ipynb #e9162a71
 @kernel(work=lambda pointers, items, by_item, bits: 2*len(items) + len(pointers))
@@ -171,10 +175,11 @@ def _pack(table): # boolean (n, d) -> uint64 (d, words of n bits)
     padded[:, :n] = table.T
     return np.packbits(padded, axis=1, bitorder="little").view("<u8").astype(np.uint64, copy=False)
 
-# %% ../../nbs/mining/01_bitsets.ipynb #1b885fd4
+# %% ../../nbs/mining/01_bitsets.ipynb #d34cffb8
 def read_transactions(transactions, n_items=None):
     "A boolean matrix, or `Baskets`; refuses what does not fit a vocabulary of `n_items`."
-    if isinstance(transactions, np.ndarray) and transactions.ndim == 2 and transactions.dtype == bool:
+    if isinstance(transactions,
+                  np.ndarray) and transactions.ndim == 2 and transactions.dtype == bool:
         if n_items is not None and transactions.shape[1] != n_items:
             raise ValueError(f"expected {n_items} items (columns), got {transactions.shape[1]}")
         return transactions
@@ -208,15 +213,16 @@ def row_bits(transactions,     # anything `read_baskets` takes
     "Items by transaction: bit i of row t says that transaction t holds item i."
     return _bits(transactions, n_items, False)
 
-# %% ../../nbs/mining/01_bitsets.ipynb #6c69682b
+# %% ../../nbs/mining/01_bitsets.ipynb #89b97d01
 def unpack_bits(bits:np.ndarray, # uint64 (m, words)
                 n:int,           # number of bits that count
                )->np.ndarray:    # boolean (m, n)
     "The booleans behind packed words."
     b = np.ascontiguousarray(bits).astype("<u8", copy=False).view(np.uint8)
-    return np.unpackbits(b, axis=1, count=n, bitorder="little").astype(bool) if n else np.zeros((len(bits), 0), bool)
+    return np.unpackbits(b, axis=1, count=n,
+                         bitorder="little").astype(bool) if n else np.zeros((len(bits), 0), bool)
 
-# %% ../../nbs/mining/01_bitsets.ipynb #8730dff2
+# %% ../../nbs/mining/01_bitsets.ipynb #7f1bc81d
 def cover(bits:np.ndarray, # item bits (items, words)
           n:int,           # number of transactions
           items,           # the set of items
@@ -224,7 +230,8 @@ def cover(bits:np.ndarray, # item bits (items, words)
     "Which transactions contain every one of `items`."
     items = np.asarray(list(items), dtype=np.int64)
     if len(items) == 0: return np.ones(n, bool)
-    if items.min() < 0 or items.max() >= len(bits): raise ValueError(f"items must lie in 0..{len(bits)-1}, got {items.tolist()}")
+    if items.min() < 0 or items.max() >= len(bits):
+        raise ValueError(f"items must lie in 0..{len(bits)-1}, got {items.tolist()}")
     return unpack_bits(np.bitwise_and.reduce(bits[items], axis=0)[None], n)[0]
 
 # %% ../../nbs/mining/01_bitsets.ipynb #9683312e

@@ -6,7 +6,7 @@
 __all__ = ['apriori', 'fp_growth', 'closed_reference', 'itemset_schema', 'iter_itemsets', 'mine_itemsets', 'closed_itemsets',
            'frequent_itemsets', 'maximal_itemsets', 'generator_itemsets', 'top_itemsets']
 
-# %% ../../nbs/mining/02_itemsets.ipynb #febec5c1
+# %% ../../nbs/mining/02_itemsets.ipynb #68d97860
 import itertools
 import numbers
 import threading
@@ -21,7 +21,8 @@ from ..core.tables import progress_bar
 from .baskets import Baskets, read_baskets, support_count
 from .bitsets import item_bits
 from .bit_kernels import WIDE, WORDS, layout, mine_bits, table_of_root
-from .list_kernels import (FREQUENT, CLOSED, MAXIMAL, CLOSURES, FREE, Task, find_pairs,
+from .list_kernels import (FREQUENT, CLOSED, MAXIMAL, CLOSURES, FREE, Task,
+                                          find_pairs,
                                           list_chunks, new_lists, prepare_rows)
 
 # %% ../../nbs/mining/02_itemsets.ipynb #a9e5305b
@@ -83,13 +84,14 @@ def closed_reference(X:np.ndarray,    # boolean transactions (n, items)
     visit(root, np.ones(len(X), bool), [j for j in range(X.shape[1]) if j not in root], set())
     return found
 
-# %% ../../nbs/mining/02_itemsets.ipynb #58c95115
+# %% ../../nbs/mining/02_itemsets.ipynb #df892a2f
 class _TooMuch(Exception): pass
 
 class _Integers:
     "The search on covers as Python integers: for data so small that compiling would take longest."
     def __init__(self, columns, task, classes, need, budget):
-        self.columns, self.task, self.classes, self.need, self.budget = columns, task, classes, need, budget
+        self.columns, self.task, self.classes = columns, task, classes
+        self.need, self.budget = need, budget
         self.found, self.nodes = [], 0
 
     def sift(self, rows, size, items, joined, joins):
@@ -109,7 +111,8 @@ class _Integers:
             self.budget -= len(before) + len(after)
             self.nodes += 1
             if self.budget < 0: raise _TooMuch
-            if FREQUENT < target < FREE: out = self.sift(rows, size, before + after[:at], joined, True)
+            if FREQUENT < target < FREE: out = self.sift(rows, size, before + after[:at], joined,
+                                                         True)
             if len(joined) > 1 and target != CLOSURES: continue          # found elsewhere
             stay = self.sift(rows, size, after[at + 1:], joined, target != FREQUENT)
             if target == FREE: joined = joined[:1]
@@ -129,7 +132,7 @@ class _Integers:
             self.found.append((sorted(items), size, counts))
         return hope, have < most
 
-# %% ../../nbs/mining/02_itemsets.ipynb #9baa3bca
+# %% ../../nbs/mining/02_itemsets.ipynb #8e0aadf1
 _SMALL, _STEPS = 30_000, 20_000       # entries and steps up to which integers are tried
 
 def _integer_chunk(baskets, task, codes, need, stats):
@@ -140,7 +143,8 @@ def _integer_chunk(baskets, task, codes, need, stats):
     masks = {}
     for item, row in zip(baskets.items.tolist(), owner.tolist()):
         masks[item] = masks.get(item, 0) | 1 << row
-    ranked = sorted((m.bit_count(), item) for item, m in masks.items() if m.bit_count() >= task.support)
+    ranked = sorted((m.bit_count(), item) for item, m in masks.items()
+                    if m.bit_count() >= task.support)
     if len(ranked) > 300: return None
     names = [item for _, item in ranked]
     classes = [sum(1 << int(r) for r in np.flatnonzero(codes == k)) for k in range(task.classes)]
@@ -159,9 +163,9 @@ def _as_chunk(found, names, classes):
             np.array([size for _, size, _ in found], np.int64),
             np.array([c for _, _, c in found], np.int64).reshape(len(found), classes))
 
-# %% ../../nbs/mining/02_itemsets.ipynb #057e0e4a
+# %% ../../nbs/mining/02_itemsets.ipynb #b0ca8d78
 def _dense(baskets, support, classes):
-    "Whether bits over all rows are the better picture: a tenth of the cells is filled, and they fit."
+    "Whether bits over all rows are the better picture: a tenth of the cells is filled."
     n = len(baskets.pointers) - 1
     count = np.bincount(baskets.items, minlength=1)
     frequent = count[count >= support]
@@ -184,17 +188,19 @@ def _bit_chunks(baskets, task, codes, need, chunk, stats):
         items = np.empty(size*8 + longest*(wide if search.P.shape[1] <= WORDS else 1), np.int32)
         offsets, supports = np.zeros(size + wide + 1, np.int32), np.empty(size + wide, np.int64)
         counts = np.empty((size + wide + 1, task.classes), np.int64)
-        sets, end = mine_bits(search, state, task.support, min(task.max_length, longest + 1), task.target,
+        sets, end = mine_bits(search, state, task.support, min(task.max_length, longest + 1),
+                              task.target,
                               task.classes, need, longest, items, offsets, supports, counts, steps)
         if stats is not None: stats.update(nodes=int(state[1]), cells=int(state[2]))
         yield items[:end], offsets[:sets + 1], supports[:sets], counts[:sets]
         size = min(chunk, size*2)
 
-# %% ../../nbs/mining/02_itemsets.ipynb #8eb0bd97
+# %% ../../nbs/mining/02_itemsets.ipynb #730d669b
 def _from_lists(baskets, task, codes, need, chunk, stats, n_jobs):
     "Chunks from the engine of lists."
     codes = np.empty(0, np.int32) if codes is None else codes.astype(np.int32)
-    group = task.target != FREQUENT and task.target != FREE and (task.max_length == 0 or task.target == CLOSURES)
+    group = task.target != FREQUENT and task.target != FREE and (task.max_length == 0
+                                                                 or task.target == CLOSURES)
     ready = prepare_rows(baskets.pointers, baskets.items, baskets.n_items, task.support, codes,
                          task.classes, group)
     lists = new_lists(ready, codes, task.classes)
@@ -212,7 +218,7 @@ def _blocks(lists, m, n_jobs):
     edges = np.unique(np.concatenate([[0], edges, [m]]))
     return [(int(a), int(b)) for a, b in zip(edges[:-1], edges[1:])][::-1]
 
-# %% ../../nbs/mining/02_itemsets.ipynb #101f1e37
+# %% ../../nbs/mining/02_itemsets.ipynb #c17a68aa
 def _threads(ready, lists, pairs, task, need, chunk, stats, n_jobs):
     "The chunks of all blocks, in order."
     own, stop, nodes = threading.local(), threading.Event(), []
@@ -227,14 +233,15 @@ def _threads(ready, lists, pairs, task, need, chunk, stats, n_jobs):
         return chunks
     with ThreadPoolExecutor(n_jobs) as pool:
         try:
-            for done in [pool.submit(run, block) for block in _blocks(lists, len(ready.support), n_jobs)]:
+            for done in [pool.submit(run, block)
+                         for block in _blocks(lists, len(ready.support), n_jobs)]:
                 yield from done.result()
         finally:
             stop.set()
             pool.shutdown(wait=True, cancel_futures=True)
     if stats is not None: stats["nodes"] = sum(nodes)
 
-# %% ../../nbs/mining/02_itemsets.ipynb #fd12fbd7
+# %% ../../nbs/mining/02_itemsets.ipynb #a28a867f
 def itemset_schema(classes:int=0, # columns of class counts
                    names=None,    # names of the items, if they have any
                   )->pa.Schema:   # items, support[, counts]
@@ -251,14 +258,16 @@ def _batch(chunk, classes, names):
     flat = pa.Array.from_buffers(pa.int32(), len(items), [None, pa.py_buffer(items)])
     if names is not None: flat = pa.DictionaryArray.from_arrays(flat, names)
     schema = itemset_schema(classes, names)
-    columns = [pa.Array.from_buffers(schema.field(0).type, len(supports), [None, pa.py_buffer(offsets)], children=[flat]),
+    columns = [pa.Array.from_buffers(schema.field(0).type, len(supports),
+                                     [None, pa.py_buffer(offsets)], children=[flat]),
                pa.Array.from_buffers(pa.int64(), len(supports), [None, pa.py_buffer(supports)])]
     if classes:
-        flat = pa.Array.from_buffers(pa.int64(), counts.size, [None, pa.py_buffer(np.ascontiguousarray(counts))])
+        flat = pa.Array.from_buffers(pa.int64(), counts.size,
+                                     [None, pa.py_buffer(np.ascontiguousarray(counts))])
         columns.append(pa.FixedSizeListArray.from_arrays(flat, classes))
     return pa.record_batch(columns, schema=schema)
 
-# %% ../../nbs/mining/02_itemsets.ipynb #2bfbaea5
+# %% ../../nbs/mining/02_itemsets.ipynb #38c0ea3f
 _TARGETS = {"frequent": FREQUENT, "closed": CLOSED, "maximal": MAXIMAL, "generators": FREE}
 
 def _question(baskets, min_support, target, max_length, y, length):
@@ -267,7 +276,8 @@ def _question(baskets, min_support, target, max_length, y, length):
         raise ValueError(f"target must be one of {', '.join(_TARGETS)}, got {target!r}")
     if length not in ("set", "generator"):
         raise ValueError(f'length must be "set" or "generator", got {length!r}')
-    if max_length is not None and not (isinstance(max_length, numbers.Integral) and max_length >= 1):
+    if max_length is not None and not (isinstance(max_length, numbers.Integral)
+                                       and max_length >= 1):
         raise ValueError(f"max_length must be an integer of at least 1, got {max_length!r}")
     n = len(baskets.pointers) - 1
     codes, classes = None, 0
@@ -289,7 +299,7 @@ def _arguments(transactions, min_support, target, max_length, y):
     task, codes = _question(baskets, min_support, target, max_length, y, "set")
     return *item_bits(baskets), task.support, codes, task.classes
 
-# %% ../../nbs/mining/02_itemsets.ipynb #a7b89d9f
+# %% ../../nbs/mining/02_itemsets.ipynb #b2b8c2c2
 class _Hint:
     "One warning when a search without a progress bar takes longer than half a minute."
     def __init__(self, silent, seconds=30.):
@@ -301,20 +311,23 @@ class _Hint:
             self.until = now + self.seconds  # from the first stretch on: compiling does not count
         if self.silent or now < self.until: return
         self.silent = True
-        warnings.warn(f"mining goes on after {self.seconds:g} seconds, with {total:,} itemsets so far: "
+        warnings.warn(f"mining goes on after {self.seconds:g} seconds, "
+                      f"with {total:,} itemsets so far: "
                       "stop it with Ctrl-C, raise min_support, set max_length, or watch it with "
                       "progress=True", RuntimeWarning, stacklevel=4)
 
-# %% ../../nbs/mining/02_itemsets.ipynb #2affbb5d
+# %% ../../nbs/mining/02_itemsets.ipynb #9ae27b1f
 def _once(chunks, n_items):
     "The chunks without sets that came before."
     key, seen = np.random.default_rng(7).integers(1, 2**63, max(n_items, 1), dtype=np.uint64), set()
     for items, offsets, supports, counts in chunks:
-        digest = np.add.reduceat(key[items], offsets[:-1]) if len(supports) else np.empty(0, np.uint64)
+        digest = np.add.reduceat(key[items], offsets[:-1]) if len(supports) else np.empty(0,
+                                                                                          np.uint64)
         new = np.array([d not in seen and not seen.add(d) for d in digest.tolist()], bool)
         size = np.diff(offsets)
         yield (np.ascontiguousarray(items[np.repeat(new, size)]),
-               np.concatenate([[0], np.cumsum(size[new])]).astype(np.int32), supports[new], counts[new])
+               np.concatenate([[0],
+                               np.cumsum(size[new])]).astype(np.int32), supports[new], counts[new])
 
 def _chunks(baskets, task, codes, need, chunk, stats, form, n_jobs):
     "Chunks of sets from the engine that suits the data."
@@ -325,33 +338,35 @@ def _chunks(baskets, task, codes, need, chunk, stats, form, n_jobs):
         if found is not None:
             yield found
             return
-    bits = task.target <= MAXIMAL and (form == "bits" or form == "auto" and _dense(baskets, task.support, task.classes))
+    bits = task.target <= MAXIMAL and (form == "bits" or form == "auto"
+                                       and _dense(baskets, task.support, task.classes))
     if bits: yield from _bit_chunks(baskets, task, codes, need, chunk, stats)
     else: yield from _from_lists(baskets, task, codes, need, chunk, stats, n_jobs)
 
-# %% ../../nbs/mining/02_itemsets.ipynb #9a4b731f
+# %% ../../nbs/mining/02_itemsets.ipynb #ecd356a2
 def iter_itemsets(transactions,         # anything `read_baskets` takes
                   min_support,          # smallest support: a count if int, a fraction if float
                   target:str="closed",  # "closed", "frequent", "maximal" or "generators"
                   max_length:int=None,  # only sets of at most this many items
                   y=None,               # class labels; adds the column `counts`
-                  min_confidence=None,  # one number a class: only sets that reach one of them, and branches that cannot are cut
+                  min_confidence=None,  # one number a class: only sets that reach one of them
                   chunk:int=1 << 17,    # about so many sets in a record batch
                   progress:bool=False,  # show how many sets were found
                   stats:dict=None,      # receives the numbers of nodes visited and of table cells
-                  length:str="set",     # what `max_length` counts: items of the "set", or of its smallest "generator"
-                  form:str="auto",      # "auto", or "lists", "bits", "integers" to choose the engine
+                  length:str="set",     # what `max_length` counts: items of the "set"
+                  form:str="auto",      # "auto", or "lists", "bits"
                   n_jobs:int=1,         # threads of the list engine
                  ): # yields Arrow record batches (items, support[, counts])
     "Mines itemsets chunk by chunk, for outputs too large to keep; stop whenever you like."
     baskets = _compact(read_baskets(transactions))
     task, codes = _question(baskets, min_support, target, max_length, y, length)
-    need = np.ascontiguousarray(min_confidence if min_confidence is not None else [], dtype=np.float64)
+    need = np.ascontiguousarray(min_confidence if min_confidence is not None else [],
+                                dtype=np.float64)
     if len(need) not in (0, task.classes):
         raise ValueError(f"min_confidence needs one number for each of the {task.classes} classes")
     chunks = _chunks(baskets, task, codes, need, chunk, stats, form, n_jobs)
     if task.target == CLOSURES: chunks = _once(chunks, baskets.n_items)
-    if task.target == FREE: chunks = [_free_only(list(chunks), baskets.n_items, task.classes)]
+    if task.target == FREE: chunks = [_free_only(list(chunks), baskets, task.classes)]
     bar, hint, total = progress_bar(total=None, desc="itemsets", show=progress), _Hint(progress), 0
     for found in chunks:
         bar.update(len(found[2]))
@@ -376,17 +391,19 @@ def _named_again(chunk, baskets):
     if not isinstance(baskets, _Renumbered): return chunk
     return (baskets.original[chunk[0]], *chunk[1:])
 
-# %% ../../nbs/mining/02_itemsets.ipynb #d462031d
-def _free_only(chunks, n_items, classes):
+# %% ../../nbs/mining/02_itemsets.ipynb #8b1b7845
+def _free_only(chunks, baskets, classes):
     "Of sets that the search met, those that are generators."
     items = np.concatenate([c[0] for c in chunks] or [np.empty(0, np.int32)])
-    size = np.concatenate([np.diff(c[1]) for c in chunks] or [np.empty(0, np.int64)]).astype(np.int64)
+    size = np.concatenate([np.diff(c[1]) for c in chunks]
+                          or [np.empty(0, np.int64)]).astype(np.int64)
     support = np.concatenate([c[2] for c in chunks] or [np.empty(0, np.int64)])
     counts = np.concatenate([c[3] for c in chunks] or [np.empty((0, classes), np.int64)])
-    key = np.random.default_rng(7).integers(1, 2**63, max(n_items, 1), dtype=np.uint64)
+    key = np.random.default_rng(7).integers(1, 2**63, max(baskets.n_items, 1), dtype=np.uint64)
     start, owner = np.cumsum(size) - size, np.repeat(np.arange(len(size)), size)
     digest = np.add.reduceat(key[items], start) if len(size) else np.empty(0, np.uint64)
-    order, free = np.argsort(digest), np.ones(len(size), bool)
+    # the empty set has all rows
+    order, free = np.argsort(digest), support < len(baskets.pointers) - 1
     for length in range(2, int(size.max(initial=0)) + 1):
         entry = np.flatnonzero(size[owner] == length)
         wanted = digest[owner[entry]] - key[items[entry]]
@@ -394,17 +411,19 @@ def _free_only(chunks, n_items, classes):
         good = (digest[at] == wanted) & free[at] & (support[at] > support[owner[entry]])
         free[owner[entry[~good]]] = False
     return (np.ascontiguousarray(items[free[owner]]),
-            np.concatenate([[0], np.cumsum(size[free])]).astype(np.int32), support[free], counts[free])
+            np.concatenate([[0],
+                            np.cumsum(size[free])]).astype(np.int32), support[free], counts[free])
 
-# %% ../../nbs/mining/02_itemsets.ipynb #f165d462
-def mine_itemsets(transactions, min_support, target:str="closed", max_length:int=None, y=None, min_confidence=None, # as for `iter_itemsets`
+# %% ../../nbs/mining/02_itemsets.ipynb #e433aef1
+def mine_itemsets(transactions, min_support, target:str="closed", max_length:int=None, y=None,
+                  min_confidence=None, # as for `iter_itemsets`
                   max_sets:int=20_000_000, # give up with an error beyond this many sets
-                  callback=None,           # called with every record batch; then only a count is returned
+                  callback=None,           # called with every record batch
                   progress:bool=False,     # show how many sets were found
-                  length:str="set",        # what `max_length` counts: items of the "set", or of its smallest "generator"
+                  length:str="set",        # what `max_length` counts: items of the "set"
                   n_jobs:int=1,            # threads of the list engine
                   form:str="auto",         # as for `iter_itemsets`
-                 ): # Arrow table (items, support[, counts]), or the number of sets if a callback is given
+                 ): # Arrow table (items, support[, counts])
     "Mines itemsets into one Arrow table, or hands the chunks to a callback."
     baskets = read_baskets(transactions)
     batches, total = [], 0
@@ -420,16 +439,18 @@ def mine_itemsets(transactions, min_support, target:str="closed", max_length:int
                              "iter_itemsets")
         batches.append(batch)
     if callback is not None: return total
-    return pa.Table.from_batches(batches, itemset_schema(0 if y is None else len(np.unique(y)), baskets.names))
+    return pa.Table.from_batches(batches,
+                                 itemset_schema(0 if y is None else len(np.unique(y)),
+                                                baskets.names))
 
-# %% ../../nbs/mining/02_itemsets.ipynb #786abdea
-def closed_itemsets(transactions:Any,        # lists of words or numbers, frames, matrices, Arrow, a file: see `read_baskets`
+# %% ../../nbs/mining/02_itemsets.ipynb #9ee3b009
+def closed_itemsets(transactions:Any,        # lists of words or numbers, frames, matrices, Arrow
                     min_support:int|float,   # smallest support: a count if int, a fraction if float
                     max_length:int=None,     # only sets of at most this length
-                    y:"ArrayLike|None"=None, # class labels; adds the column `counts`, one number a class
+                    y:"ArrayLike|None"=None, # class labels; adds the column `counts`
                     max_sets:int=20_000_000, # give up with an error beyond this many sets
                     progress:bool=False,     # show how many sets were found
-                    length:str="generator",  # what `max_length` counts: items of the smallest "generator", or of the "set"
+                    length:str="generator",  # what `max_length` counts
                     n_jobs:int=1,            # threads, for sparse data
                    )->"pa.Table":            # items: lists in rising order, support: int64
     """All closed frequent itemsets; the empty set is left out.
@@ -437,19 +458,19 @@ def closed_itemsets(transactions:Any,        # lists of words or numbers, frames
     Parameters
     ----------
     transactions : Any
-        lists of words or numbers, frames, matrices, Arrow, a file: see `read_baskets`
+        lists of words or numbers, frames, matrices, Arrow
     min_support : int | float
         smallest support: a count if int, a fraction if float
     max_length : int, default=None
         only sets of at most this length
     y : ArrayLike | None, default=None
-        class labels; adds the column `counts`, one number a class
+        class labels; adds the column `counts`
     max_sets : int, default=20_000_000
         give up with an error beyond this many sets
     progress : bool, default=False
         show how many sets were found
     length : str, default="generator"
-        what `max_length` counts: items of the smallest "generator", or of the "set"
+        what `max_length` counts
     n_jobs : int, default=1
         threads, for sparse data
 
@@ -469,9 +490,10 @@ def closed_itemsets(transactions:Any,        # lists of words or numbers, frames
     {'items': [0, 2], 'support': 3}
     {'items': [0, 1, 2], 'support': 2}
     """
-    return mine_itemsets(transactions, min_support, "closed", max_length, y, None, max_sets, None, progress, length, n_jobs)
+    return mine_itemsets(transactions, min_support, "closed", max_length, y, None, max_sets, None,
+                         progress, length, n_jobs)
 
-# %% ../../nbs/mining/02_itemsets.ipynb #402d0bdf
+# %% ../../nbs/mining/02_itemsets.ipynb #03cb05f8
 def frequent_itemsets(transactions:Any, min_support:int|float, max_length:int=None,
                       y:"ArrayLike|None"=None, max_sets:int=20_000_000, progress:bool=False,
                       n_jobs:int=1)->"pa.Table": # as for `closed_itemsets`
@@ -480,13 +502,13 @@ def frequent_itemsets(transactions:Any, min_support:int|float, max_length:int=No
     Parameters
     ----------
     transactions : Any
-        lists of words or numbers, frames, matrices, Arrow, a file: see `read_baskets`
+        lists of words or numbers, frames, matrices, Arrow
     min_support : int | float
         smallest support: a count if int, a fraction if float
     max_length : int, default=None
         only sets of at most this length
     y : ArrayLike | None, default=None
-        class labels; adds the column `counts`, one number a class
+        class labels; adds the column `counts`
     max_sets : int, default=20_000_000
         give up with an error beyond this many sets
     progress : bool, default=False
@@ -510,7 +532,8 @@ def frequent_itemsets(transactions:Any, min_support:int|float, max_length:int=No
     {'items': [2], 'support': 3}
     {'items': [0, 2], 'support': 3}
     """
-    return mine_itemsets(transactions, min_support, "frequent", max_length, y, None, max_sets, None, progress, n_jobs=n_jobs)
+    return mine_itemsets(transactions, min_support, "frequent", max_length, y, None, max_sets,
+                         None, progress, n_jobs=n_jobs)
 
 def maximal_itemsets(transactions:Any, min_support:int|float, max_length:int=None,
                      y:"ArrayLike|None"=None, max_sets:int=20_000_000, progress:bool=False,
@@ -520,13 +543,13 @@ def maximal_itemsets(transactions:Any, min_support:int|float, max_length:int=Non
     Parameters
     ----------
     transactions : Any
-        lists of words or numbers, frames, matrices, Arrow, a file: see `read_baskets`
+        lists of words or numbers, frames, matrices, Arrow
     min_support : int | float
         smallest support: a count if int, a fraction if float
     max_length : int, default=None
         only sets of at most this length
     y : ArrayLike | None, default=None
-        class labels; adds the column `counts`, one number a class
+        class labels; adds the column `counts`
     max_sets : int, default=20_000_000
         give up with an error beyond this many sets
     progress : bool, default=False
@@ -546,20 +569,22 @@ def maximal_itemsets(transactions:Any, min_support:int|float, max_length:int=Non
     >>> print(*maximal_itemsets(baskets, 2).to_pylist(), sep="\\n")
     {'items': [0, 1, 2], 'support': 2}
     """
-    return mine_itemsets(transactions, min_support, "maximal", max_length, y, None, max_sets, None, progress, n_jobs=n_jobs)
+    return mine_itemsets(transactions, min_support, "maximal", max_length, y, None, max_sets,
+                         None, progress, n_jobs=n_jobs)
 
 def generator_itemsets(transactions:Any, min_support:int|float, max_length:int=None,
                        y:"ArrayLike|None"=None, max_sets:int=20_000_000, progress:bool=False,
                        n_jobs:int=1)->"pa.Table": # as for `closed_itemsets`
     "All frequent itemsets that lose rows with every item: the shortest names of each cover."
-    return mine_itemsets(transactions, min_support, "generators", max_length, y, None, max_sets, None, progress, n_jobs=n_jobs)
+    return mine_itemsets(transactions, min_support, "generators", max_length, y, None, max_sets,
+                         None, progress, n_jobs=n_jobs)
 
-# %% ../../nbs/mining/02_itemsets.ipynb #725033c5
+# %% ../../nbs/mining/02_itemsets.ipynb #f123f49b
 def top_itemsets(transactions,        # anything `read_baskets` takes
                  k:int,               # how many closed sets
                  min_length:int=1,    # only sets of at least this many items
                  y=None,              # class labels; adds the column `counts`
-                 score=None,          # a function of (support, counts, number of rows) -> one number a set; None for support
+                 score=None,          # a function of (support, counts
                  min_support=1,       # with a score: the smallest support that is looked at
                 )->"pa.Table":        # at most k sets, best first
     "The `k` best closed itemsets by support or by a score."
@@ -571,10 +596,11 @@ def top_itemsets(transactions,        # anything `read_baskets` takes
     while True:
         least = floor if score is not None else max(floor, least*2//3)
         table = mine_itemsets(baskets, least, y=y)
-        lengths = table["items"].combine_chunks().value_lengths() if len(table) else pa.array([], pa.int32())
+        lengths = table["items"].combine_chunks().value_lengths() if len(table) else []
         table = table.filter(pa.array(np.asarray(lengths) >= min_length))
         if len(table) >= k or least == floor: break
     support = table["support"].to_numpy()
     if score is None: value = support
-    else: value = np.asarray(score(support, np.array(table["counts"].to_pylist()) if y is not None else None, n))
+    else: value = np.asarray(score(support, np.array(table["counts"].to_pylist())
+                                   if y is not None else None, n))
     return table.take(pa.array(np.argsort(-value, kind="stable")[:k]))

@@ -87,7 +87,7 @@ def sorted_rows(start, rows, n):
             digest[row] = (digest[row] ^ np.uint64(k + 1))*_MIX
     return pointers, items, digest
 
-# %% ../../nbs/mining/06_list_kernels.ipynb #9759ef60
+# %% ../../nbs/mining/06_list_kernels.ipynb #f72dd465
 @kernel()
 def _equal_rows(pointers, items, a, b):
     size = pointers[a + 1] - pointers[a]
@@ -100,7 +100,7 @@ def _equal_rows(pointers, items, a, b):
 
 @kernel(work=lambda pointers, items, digest, codes, classes: len(items) + 4*len(digest))
 def merge_rows(pointers, items, digest, codes, classes):
-    "How often each row stands for itself and equal ones (0: another row speaks for it, or it has nothing to say)."
+    "How often each row stands for itself and equal ones (0: another row speaks for it."
     n = len(pointers) - 1
     slots = 16
     while slots < 2*n:
@@ -168,21 +168,23 @@ class Task(NamedTuple):
     max_length: int
     longest: int
 
-# %% ../../nbs/mining/06_list_kernels.ipynb #8ca03fe7
+# %% ../../nbs/mining/06_list_kernels.ipynb #eb3c028d
 FREQUENT, CLOSED, MAXIMAL, CLOSURES, FREE = range(5)
 _0, _1, _6, _63, _64, _ALL = (np.uint64(v) for v in (0, 1, 6, 63, 64, 2**64 - 1))
 _STOP = np.uint32(2**32 - 1)
-# a line of Lists.frame: end of items, first start, items, exclusions, names, next child, last child, length of the set
+# a line of Lists.frame: end of items, first start, items, exclusions, names, next child, last
+# child, length of the set
 _ITEMS, _STARTS, _SIZE, _EXCLUDED, _NAMES, _NEXT, _LAST, _LENGTH = range(8)
-# Lists.child: occurrences from and to, frequent items behind and before, entries, length of the set, support, repeated?
+# Lists.child: occurrences from and to, frequent items behind and before, entries, length of the
+# set, support, repeated?
 _FROM, _TO, _AFTER, _BEFORE, _ENTRIES, _LONG, _SUPPORT, _REPEATED = range(8)
 # a line of Columns.frame
 _WORDS, _BASE, _COVER, _E, _EN, _C, _CN, _AT, _PATH, _TITLE, _TITLES, _TOP, _ROWS = range(13)
 
-# %% ../../nbs/mining/06_list_kernels.ipynb #b13e66d6
+# %% ../../nbs/mining/06_list_kernels.ipynb #b5c166b5
 @kernel(work=lambda pointers, items, weight, codes, classes, lists: 2*len(items) + len(weight))
 def lay_out(pointers, items, weight, codes, classes, lists):
-    "Writes the rows of the root between stop marks, and the occurrences of every item; returns the end."
+    "Writes the rows of the root between stop marks, and the occurrences of every item."
     starts, n = lists.starts, len(weight)
     for row in range(n):
         if weight[row]:
@@ -209,10 +211,10 @@ def lay_out(pointers, items, weight, codes, classes, lists):
         end += 1
     return end
 
-# %% ../../nbs/mining/06_list_kernels.ipynb #04de5c66
+# %% ../../nbs/mining/06_list_kernels.ipynb #86f9b3bc
 @kernel()
 def _deliver(lists, low, high, step):
-    "Counts the items behind (step 1) or before (step -1) the occurrences; returns how many were met."
+    "Counts the items behind (step 1) or before (step -1) the occurrences."
     tally, touched, items, met = lists.tally, lists.touched, lists.items, _0
     for a in range(low, high):
         prefetch(items, np.uint64(lists.places[min(a + np.uint64(12), high - _1)]))
@@ -243,10 +245,10 @@ def _sort(keys, n):
             keys[b] = value
         gap //= 3
 
-# %% ../../nbs/mining/06_list_kernels.ipynb #cf123d1c
+# %% ../../nbs/mining/06_list_kernels.ipynb #a6562e4e
 @kernel()
 def count_pairs(lists, support, first, pairs_start, partner, pair_support, budget):
-    "Frequent pairs of the items from `first` on, until the arrays are full or the budget is spent; returns the next item."
+    "Frequent pairs of the items from `first` on."
     items, steps, end = len(lists.tally), _0, np.int64(pairs_start[first])
     for j in range(first, items):
         low, high = np.uint64(lists.starts[j]), np.uint64(lists.starts[j + 1])
@@ -275,8 +277,9 @@ def count_pairs(lists, support, first, pairs_start, partner, pair_support, budge
             return j + 1
     return items
 
-# %% ../../nbs/mining/06_list_kernels.ipynb #fb7a850f
-@kernel(work=lambda start, partner, support, start_before, partner_before, support_before: 3*len(partner))
+# %% ../../nbs/mining/06_list_kernels.ipynb #625f9585
+@kernel(work=lambda start, partner, support, start_before, partner_before,
+        support_before: 3*len(partner))
 def pairs_before(start, partner, support, start_before, partner_before, support_before):
     "The same pairs, by their second item."
     items, at = len(start) - 1, np.zeros(len(start), np.int64)
@@ -291,10 +294,10 @@ def pairs_before(start, partner, support, start_before, partner_before, support_
             partner_before[at[k]], support_before[at[k]] = j, support[p]
             at[k] += 1
 
-# %% ../../nbs/mining/06_list_kernels.ipynb #c983f22a
+# %% ../../nbs/mining/06_list_kernels.ipynb #9190274b
 @kernel()
 def _take(lists, names, k, count, task, behind):
-    "Files an item with its count in the child's rows; its counter is cleared if it is of no further use."
+    "Files an item with its count in the child's rows."
     child = lists.child
     if count == child[_SUPPORT] and task.target != FREQUENT:
         lists.tally[k] = 0
@@ -315,10 +318,10 @@ def _take(lists, names, k, count, task, behind):
         lists.before[child[_BEFORE]] = k
         child[_BEFORE] += _1
 
-# %% ../../nbs/mining/06_list_kernels.ipynb #ce04c0d7
+# %% ../../nbs/mining/06_list_kernels.ipynb #bd938135
 @kernel()
 def _look(lists, names, task, behind):
-    "Delivers on one side of the child's occurrences and files what is frequent; returns the counters used."
+    "Delivers on one side of the child's occurrences and files what is frequent."
     child = lists.child
     met = _deliver(lists, child[_FROM], child[_TO], _1 if behind else _ALL)
     for x in range(met):
@@ -343,10 +346,10 @@ def _look_up(lists, pairs, j, task):
         for p in range(pairs.start_before[j], pairs.start_before[j + _1]):
             _take(lists, _0, pairs.partner_before[p], pairs.support_before[p], task, False)
 
-# %% ../../nbs/mining/06_list_kernels.ipynb #bad09722
+# %% ../../nbs/mining/06_list_kernels.ipynb #360e059e
 @kernel()
 def _start_child(lists, frame, j, pairs, task, root):
-    "Describes child j of a level: its occurrences, its closure, its candidates and exclusions; returns the work done."
+    "Describes child j of a level: its occurrences, its closure, its candidates and exclusions."
     child = lists.child
     child[:] = _0
     at = frame[_STARTS] + j - frame[_EXCLUDED]
@@ -364,7 +367,7 @@ def _start_child(lists, frame, j, pairs, task, root):
 
 @kernel()
 def _number(lists, on):
-    "Gives the child's items new numbers, exclusions first, or takes them back and clears their counters."
+    "Gives the child's items new numbers, exclusions first."
     child = lists.child
     for x in range(child[_BEFORE]):
         lists.place[lists.before[x]] = np.int32(x) if on else np.int32(-1)
@@ -376,10 +379,10 @@ def _number(lists, on):
         for x in range(child[_AFTER]):
             lists.tally[lists.after[x]] = 0
 
-# %% ../../nbs/mining/06_list_kernels.ipynb #f6eacc48
+# %% ../../nbs/mining/06_list_kernels.ipynb #5334bdf2
 @kernel()
 def _copy_row(lists, place_in_row, end, alone):
-    "Writes one row of the child behind `end`, with its stop mark; returns the new end, the same if the row is not needed."
+    "Writes one row of the child behind `end`, with its stop mark; returns the new end."
     items, place, first = lists.items, lists.place, end
     p, behind = place_in_row + _1, _0
     while items[p] != _STOP:
@@ -463,10 +466,10 @@ def _child_places(lists, frame, first, classes):
         lists.starts[base + at] = lists.starts[base + at - _1]
     lists.starts[base] = lists.starts[base - _1]
 
-# %% ../../nbs/mining/06_list_kernels.ipynb #94c07117
+# %% ../../nbs/mining/06_list_kernels.ipynb #e052810a
 @kernel()
 def _fill_side(lists, columns, place_in_row, step, words, at, weight):
-    "Sets the bits of one row for the items on one side of an occurrence; says whether there was one."
+    "Sets the bits of one row for the items on one side of an occurrence."
     p, found, items = place_in_row + step, False, lists.items
     k = items[p]
     while k != _STOP:
@@ -553,7 +556,7 @@ def _words_needed(lists, classes):
     size, words = child[_BEFORE] + child[_AFTER], (child[_SUPPORT] + _63) >> _6
     return np.int64((_1 + _1)*(size + child[_AFTER] + np.uint64(classes + 4))*(words + _1))
 
-# %% ../../nbs/mining/06_list_kernels.ipynb #82068927
+# %% ../../nbs/mining/06_list_kernels.ipynb #1f44798b
 @kernel()
 def _count_cover(bits, column, cover, words):
     if words == _1:
@@ -565,7 +568,7 @@ def _count_cover(bits, column, cover, words):
 
 @kernel()
 def _sift(columns, frame, low, high, cover, size, task, path, end):
-    "Lists the exclusions that stay frequent, from `end`; all ones if one of them holds the whole cover."
+    "Lists the exclusions that stay frequent, from `end`."
     words, base = frame[_WORDS], frame[_BASE]
     for x in range(low, high):
         k = columns.local[x]
@@ -580,10 +583,10 @@ def _sift(columns, frame, low, high, cover, size, task, path, end):
             end += np.uint64(count >= task.support)
     return end
 
-# %% ../../nbs/mining/06_list_kernels.ipynb #129ecb12
+# %% ../../nbs/mining/06_list_kernels.ipynb #12e8aedc
 @kernel()
 def _extend(columns, frame, low, high, cover, size, task, path, end):
-    "Lists the candidates that stay frequent, with their counts; those that hold the whole cover join the set."
+    "Lists the candidates that stay frequent, with their counts."
     words, base = frame[_WORDS], frame[_BASE]
     joins = _ALL if task.target == FREQUENT else size
     for x in range(low, high):
@@ -597,10 +600,10 @@ def _extend(columns, frame, low, high, cover, size, task, path, end):
             end += np.uint64(count >= task.support)
     return end
 
-# %% ../../nbs/mining/06_list_kernels.ipynb #0671750e
+# %% ../../nbs/mining/06_list_kernels.ipynb #1363f5d1
 @kernel()
 def _step(columns, frame, below, task, path):
-    "The next child of a level in bit form: 0 found elsewhere, 1 a leaf, 2 with candidates of its own."
+    "The next child of a level in bit form: 0 found elsewhere, 1 a leaf."
     frame[_AT] -= _1
     at, words, cover = frame[_C] + frame[_AT], frame[_WORDS], frame[_COVER] + frame[_WORDS]
     j, size, length = np.uint64(columns.local[at]), np.uint64(columns.count[at]), frame[_PATH]
@@ -623,7 +626,7 @@ def _step(columns, frame, below, task, path):
     below[_AT], below[_TOP] = last - end, last
     return 1 if last == end else 2
 
-# %% ../../nbs/mining/06_list_kernels.ipynb #cf6d028b
+# %% ../../nbs/mining/06_list_kernels.ipynb #7f294f1f
 @kernel()
 def _pack_column(columns, source, words, cover, target, plan):
     "The bits of one column under a cover, without gaps."
@@ -633,7 +636,8 @@ def _pack_column(columns, source, words, cover, target, plan):
         if mask == _0:
             continue
         gather_plan(mask, plan)
-        held, shift, at = gather_bits(columns.bits[source + w], mask, plan), full & _63, target + (full >> _6)
+        held, shift, at = gather_bits(columns.bits[source + w], mask,
+                                      plan), full & _63, target + (full >> _6)
         size = np.uint64(popcount(mask))
         columns.bits[at] |= held << shift
         if shift + size > _64:
@@ -659,8 +663,10 @@ def _settle(columns, frame, below, classes):
         columns.local[below[_E] + x] = x
     for x in range(classes):
         source = frame[_BASE] + _first_class(frame, x)*words
-        _pack_column(columns, source, words, cover, base + (many + np.uint64(x))*small, columns.plan)
-    below[_WORDS], below[_BASE], below[_COVER] = small, base, base + (many + np.uint64(classes))*small
+        _pack_column(columns, source, words, cover, base + (many + np.uint64(x))*small,
+                     columns.plan)
+    below[_WORDS], below[_BASE] = small, base
+    below[_COVER] = base + (many + np.uint64(classes))*small
     below[_TITLE], below[_TITLES] = title, title + many
     _all_rows(columns.bits, below[_COVER], small, below[_ROWS])
 
@@ -696,10 +702,10 @@ def _emit(out, path, length, size, sets, end):
     out.offsets[sets + _1] = end
     return end
 
-# %% ../../nbs/mining/06_list_kernels.ipynb #33c7a2e5
+# %% ../../nbs/mining/06_list_kernels.ipynb #300ed0e1
 @kernel()
 def _judge(counts, sets, need, size, support):
-    "From the class counts in a line of the output: is the set itself confident, and can one below it be?"
+    "From the class counts in a line of the output: is the set itself confident."
     itself = hope = len(need) == 0
     for k in range(len(need)):
         itself |= counts[sets, k] >= need[k]*float(size) - 1e-9
@@ -722,14 +728,15 @@ def _classes_of_cover(columns, frame, counts, sets, classes):
         column = frame[_BASE] + _first_class(frame, k)*frame[_WORDS]
         counts[sets, k] = np.int64(_count_cover(columns.bits, column, cover, frame[_WORDS]))
 
-# %% ../../nbs/mining/06_list_kernels.ipynb #23dc0c58
-# the search stands at: level in list form, level in bit form, nodes so far, why it stopped, how much is wanted
+# %% ../../nbs/mining/06_list_kernels.ipynb #b40a7163
+# the search stands at: level in list form, level in bit form, nodes so far, why it stopped, how
+# much is wanted
 DEPTH, BITS, NODES, WHY, WANT = range(5)
 DONE, FULL, ITEMS, STARTS, NAMES, WORDS, LOCALS = range(7)
 
 @kernel()
 def _room(lists, columns, parent, as_bits, task, state):
-    "Whether the arrays are large enough for the child; else `state` says which is not, and what would do."
+    "Whether the arrays are large enough for the child; else `state` says which is not."
     child = lists.child
     size, state[WHY] = np.int64(child[_BEFORE] + child[_AFTER]), DONE
     if as_bits:
@@ -837,10 +844,10 @@ def _list_level(lists, columns, pairs, task, need, out, state, sets, end):
         frame[_NEXT] += _1
     return sets, end, work
 
-# %% ../../nbs/mining/06_list_kernels.ipynb #a1b78e73
+# %% ../../nbs/mining/06_list_kernels.ipynb #46a437f8
 @kernel()
 def mine_lists(lists, columns, pairs, task, need, out, state, budget):
-    "Goes on with the search until it ends, a buffer is full or the budget of steps is spent; returns sets and items written."
+    "Goes on with the search until it ends, a buffer is full or the budget of steps is spent."
     sets, end, work = _0, _0, _0
     most, room = np.uint64(len(out.supports)), np.uint64(len(out.items) - task.longest)
     state[WHY] = FULL
@@ -956,14 +963,15 @@ def _larger(array, size):
     more[:len(array)] = array
     return more
 
-# %% ../../nbs/mining/06_list_kernels.ipynb #66430530
+# %% ../../nbs/mining/06_list_kernels.ipynb #99f6603d
 def enlarge(lists, columns, why, want):
     "The same search with more room where it was wanted."
     size = want + want//2
     if why == WORDS:
         columns = columns._replace(bits=_larger(columns.bits, size))
     elif why == LOCALS:
-        columns = columns._replace(local=_larger(columns.local, size), count=_larger(columns.count, size),
+        columns = columns._replace(local=_larger(columns.local, size),
+                                   count=_larger(columns.count, size),
                                    name=_larger(columns.name, size))
     elif why == ITEMS:
         code = _larger(lists.code, size) if len(lists.code) > 1 else lists.code
@@ -971,13 +979,15 @@ def enlarge(lists, columns, why, want):
                                weight=_larger(lists.weight, size), code=code)
     else:
         lists = lists._replace(starts=_larger(lists.starts, size), name=_larger(lists.name, size),
-                               count=_larger(lists.count, size), touched=_larger(lists.touched, size))
+                               count=_larger(lists.count, size), touched=_larger(lists.touched,
+                                                                                 size))
     return lists, columns
 
-# %% ../../nbs/mining/06_list_kernels.ipynb #321d061a
-def list_chunks(ready:Prepared, lists:Lists, pairs:Pairs, task:Task, need, children=None, chunk=1 << 17,
+# %% ../../nbs/mining/06_list_kernels.ipynb #50c420d2
+def list_chunks(ready:Prepared, lists:Lists, pairs:Pairs, task:Task, need, children=None,
+                chunk=1 << 17,
                 first=1 << 13, budget=1 << 26, stats=None):
-    "Chunks of sets of the branches `children` = (from, to) of the root, all if None; empty chunks are signs of life."
+    "Chunks of sets of the branches `children` = (from, to) of the root, all if None."
     m = len(ready.support)
     low, high = children or (0, m)
     lists.frame[0, _NEXT], lists.frame[0, _LAST] = high, low

@@ -4,13 +4,28 @@
 
 # %% auto #0
 __all__ = ['PAIR_STUMP', 'PROJECTIONS', 'reference_direction', 'pairwise_reference', 'pair_scores', 'candidate_projections',
-           'PairStumpOracle']
+           'PairStumpOracle', 'exact_sum', 'ExactGentle', 'PairGentle']
 
-# %% ../../nbs/pairwise/03_boosting.ipynb #1020caf3
+# %% ../../nbs/pairwise/03_boosting.ipynb #801043c4
+import math
 import numpy as np
+from ..core.loop import Conversation, serves
+from ..core.masters import Gentle
 from .gentle_stumps import best_threshold
-from .kernels import (add_stumps, lines_of, load_of, search, signs_of, space_for,
-                                       stump_values)
+from numpy.typing import ArrayLike
+from boostlit.pairwise.kernels import (
+    UNIT,
+    add_stumps,
+    array_directions,
+    lines_of,
+    load_of,
+    real_search,
+    search,
+    signs_of,
+    space_for,
+    stump_values,
+    targets_of,
+)
 from .projection import weighted_scatter
 
 # %% ../../nbs/pairwise/03_boosting.ipynb #82d78f72
@@ -80,51 +95,136 @@ def candidate_projections(projection:str, # one of `PROJECTIONS`
     if projection == "concatenation": return np.repeat(np.arange(d), 2), np.tile(np.eye(2), (d, 1))
     return np.arange(d), np.tile([1., -1.], (d, 1))
 
-# %% ../../nbs/pairwise/03_boosting.ipynb #c328c059
-class PairStumpOracle:
-    "Best pairwise stump for given weights, over all components at once."
+# %% ../../nbs/pairwise/03_boosting.ipynb #b01d156a
+class _LineSearch:
+    "Pairs component by component, and the search for the best stump."
+
+    kind = "real"
+
+    def _search(self, targets, weights):
+        "(candidate, value below the cut, gain, masses, moments, size of the targets)."
+        signs = self._signs_of(targets)
+        if signs is not None:
+            load = load_of(signs, weights)
+            found = search(self.lines, load, self.space, self.learn)
+            return *found, load.mass, load.mass * (2 * load.positive - 1), 1.0
+        if self.learn:
+            load = load_of(signs_of(targets), weights * np.abs(targets))
+            self.lines.directions[:] = array_directions(self.lines, load)
+        real = targets_of(targets, weights)
+        return *real_search(self.lines, real), real.mass, real.moment, real.size
+
+    def _signs_of(self, targets):
+        "Labels in the form of the search, converted once; None for targets other than -1 and +1."
+        if self.known is not None and np.array_equal(self.known[0], targets):
+            return self.known[1]
+        if np.shape(targets) != (self.lines.U.shape[1],):
+            raise ValueError(
+                f"{self.lines.U.shape[1]} pairs need as many targets, got shape {np.shape(targets)}"
+            )
+        if not (np.abs(targets) == 1).all():
+            return None
+        self.known = np.array(targets), signs_of(targets)
+        return self.known[1]
+
+# %% ../../nbs/pairwise/03_boosting.ipynb #3616421e
+class PairStumpOracle(_LineSearch):
+    "Best pairwise stump for given targets and weights, over all components at once."
 
     def __init__(
         self,
-        pairs,  # (n, 2, d), finite
+        pairs: "ArrayLike",  # (n, 2, d), finite
         projection: str = "swlda",  # "swlda", "lda", "difference" or "concatenation"
-        learning_rate: float = 1.0,  # factor on the values of every stump
+        shrink: float = 1.0,  # factor on the values of every stump
         n_bins: int | None = None,  # bins of the search, n/4 by default; changes the time only
-        directions=None,  # (components, (k, 2) directions) instead of `projection`
+        directions: "tuple|None" = None,  # (components, (k, 2) directions) instead of `projection`
+        symmetric: bool = False,  # do stumps answer new pairs with the mean of both orders?
     ):
         U, V = np.moveaxis(np.asarray(pairs, np.float64), 0, 2)
         given = candidate_projections(projection, len(U)) if directions is None else directions
         self.lines = lines_of(U, V, *given)
-        self.projection, self.learning_rate, self.signs = projection, learning_rate, None
+        self.projection, self.shrink, self.symmetric, self.known = (
+            projection,
+            shrink,
+            symmetric,
+            None,
+        )
         self.learn = directions is None and projection in ("swlda", "lda")
-        bins = int(np.clip(len(U[0]) // 4, 32, 8192)) if n_bins is None else int(np.clip(n_bins, 2, 2**20))
-        self.space = space_for(len(U[0]), bins)
+        bins = len(U[0]) // 4 if n_bins is None else n_bins
+        self.space = space_for(len(U[0]), int(np.clip(bins, 32 if n_bins is None else 2, 8192)))
 
-    def best(self, z, w):
-        "The stump of least weighted squared error against `z`, and its edge sum w z h."
-        load = self._load(z, w)
-        j, cut, gain = search(self.lines, load, self.space, self.learn)
+    def ask(self, targets: np.ndarray, weights: np.ndarray) -> tuple:  # (stump, its edge sum w z h)
+        "The stump of least weighted squared error."
+        j, cut, gain, mass, moment, size = self._search(targets, weights)
         if self.projection == "lda":
             self.learn = False
         if j < 0:
             raise ValueError("every component of the pairs is constant: there is nothing to cut")
         r, (p, q) = self.lines.feature[j], self.lines.directions[j]
-        theta, a, b = stump_values(p * self.lines.U[r] + q * self.lines.V[r], cut, load)
-        values = (r, p, q, theta, self.learning_rate * a, self.learning_rate * b)
-        return np.array(values, PAIR_STUMP)[()], self.learning_rate * gain / int(load.totals.sum())
+        theta, a, b = stump_values(p * self.lines.U[r] + q * self.lines.V[r], cut, mass, moment)
+        factor = self.shrink * size
+        stump = np.array((r, p, q, theta, factor * a, factor * b), PAIR_STUMP)[()]
+        return stump, self.shrink * size**2 * gain / int(mass.sum())
 
-    def _load(self, z, w):
-        "Labels and weights for the search; labels are converted once."
-        if self.signs is None or self.signs[0] is not z:
-            if np.shape(z) != (self.lines.U.shape[1],):
-                raise ValueError(
-                    f"{self.lines.U.shape[1]} pairs need as many labels, got {np.shape(z)}"
-                )
-            self.signs = z, signs_of(z)
-        return load_of(self.signs[1], w)
-
-    def outputs(self, stump):
-        "Values of a stump on the training pairs."
+    def outputs(self, stump) -> np.ndarray:  # (n,)
+        "Values of a stump on the training pairs, in the order in which they were drawn."
         r = stump["feature"]
         t = stump["p"] * self.lines.U[r] + stump["q"] * self.lines.V[r]
         return np.where(t > stump["threshold"], stump["above"], stump["below"])
+
+    def apply(self, stump, pairs: np.ndarray) -> np.ndarray:  # (n,)
+        "Values of a stump on new pairs (n, 2, d)."
+        return pair_scores(np.array([stump], PAIR_STUMP), pairs, self.symmetric)
+
+    @staticmethod
+    def features(stump) -> list:  # numbers of components
+        "The component that a stump looks at."
+        return [int(stump["feature"])]
+
+    @staticmethod
+    def describe(stump, names: list) -> str:
+        "A stump in words."
+        name = names[int(stump["feature"])]
+        return (
+            f"{stump['p']:+.3g} {name}(u) {stump['q']:+.3g} {name}(v) > {stump['threshold']:.4g}: "
+            f"{stump['above']:+.3g}, else {stump['below']:+.3g}"
+        )
+
+    def memory(self) -> dict:  # arrays
+        "What a check-point has to remember: fixed directions."
+        return dict(directions=self.lines.directions, learn=np.array(self.learn))
+
+    def remember(self, memory: dict):
+        "Go on from a check-point."
+        self.lines.directions[:] = memory["directions"]
+        self.learn = bool(memory["learn"])
+
+# %% ../../nbs/pairwise/03_boosting.ipynb #954a8677
+def exact_sum(parts:np.ndarray # numbers between 0 and 1 whose sum is at most about one
+             )->float:
+    "Their sum in units of 2**-60, whatever their order."
+    return int(np.rint(parts*2.**UNIT).astype(np.int64).sum())*2.**-UNIT
+
+class ExactGentle(Gentle):
+    "Gentle AdaBoost whose sums do not depend on the order of the rows."
+    def update(self, state, outputs, coefficient):
+        "Add the term to the scores; weights, loss and error from exact sums."
+        state.scores += coefficient*np.asarray(outputs, np.float64)
+        margins = state.y*state.scores
+        top = float((-margins).max())
+        raw = state.start*np.exp(-margins - top)
+        total = exact_sum(raw)
+        state.weights = raw/total
+        state.loss = total*math.exp(min(top, 700.))
+        state.error = exact_sum(state.start*(margins <= 0))
+
+@serves(PairStumpOracle, Gentle)
+class PairGentle(Conversation):
+    "Gentle AdaBoost over pair stumps with exact sums."
+    def __init__(self, oracle, master, *settings, **named):
+        super().__init__(oracle, ExactGentle(), *settings, **named)
+
+    @classmethod
+    def fits(cls, oracle, master): # bool
+        "For the gentle master itself."
+        return type(master) is Gentle

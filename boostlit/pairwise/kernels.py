@@ -6,7 +6,8 @@
 __all__ = ['MOST_VALUE', 'LEAST_RANGE', 'UNIT', 'Lines', 'Load', 'Space', 'lines_of', 'signs_of', 'load_of', 'moments',
            'array_moments', 'direction', 'array_directions', 'split_gain', 'corner_bound', 'array_gains',
            'sorted_search', 'project', 'fill', 'scan', 'heap_sort', 'gather', 'open_bins', 'cut_line', 'binned_search',
-           'stump_values', 'space_for', 'search', 'stump_sums', 'array_stump_sums', 'add_stumps']
+           'Targets', 'targets_of', 'real_gains', 'real_search', 'stump_values', 'space_for', 'search', 'stump_sums',
+           'array_stump_sums', 'add_stumps']
 
 # %% ../../nbs/pairwise/10_kernels.ipynb #3c6ce330
 import math
@@ -341,20 +342,60 @@ def binned_search(lines, load, space, learn):
             if gain > best: best, winner, cut = gain, j, c
     return winner, cut, best
 
-# %% ../../nbs/pairwise/10_kernels.ipynb #953234b3
-def stump_values(t:np.ndarray, # projections of all pairs
-                 cut:float,    # largest value below the cut
-                 load:Load,
-                )->tuple:      # (threshold, value above, value below)
-    "Threshold halfway to the next value, and the weighted mean labels on both sides."
+# %% ../../nbs/pairwise/10_kernels.ipynb #e2be6781
+class Targets(NamedTuple):
+    "Real targets and weights as whole numbers."
+    mass: np.ndarray      # (n,) int64, weights in units of 2**-UNIT
+    moment: np.ndarray    # (n,) int64, weights times targets, in units of 2**-UNIT times `size`
+    size: float           # a power of two at least as large as every target
+
+def targets_of(z:np.ndarray, w:np.ndarray)->Targets:
+    "Real targets as the search wants them."
+    weight = load_of(signs_of(z), w).weight
+    size = 2.**math.frexp(float(np.abs(z).max(initial=1e-300)))[1]
+    whole = [np.rint(part*2.**UNIT).astype(np.int64) for part in (weight, weight*(z/size))]
+    return Targets(*whole, size)
+
+# %% ../../nbs/pairwise/10_kernels.ipynb #6ab7ca87
+def real_gains(M, S, lines_T):
+    "Gains of the cuts of sorted projections, from sorted masses and moments; -1: no cut."
+    m, s = np.cumsum(M, axis=1), np.cumsum(S, axis=1)
+    below, above = m[:, :-1], m[:, -1:] - m[:, :-1]
+    a, b = 1.0 * s[:, :-1], 1.0 * (s[:, -1:] - s[:, :-1])
+    gains = np.divide(a * a, below, out=np.zeros(a.shape), where=below > 0)
+    gains = gains + np.divide(b * b, above, out=np.zeros(a.shape), where=above > 0)
+    wide = lines_T[:, -1:] - lines_T[:, :1] > LEAST_RANGE
+    return np.where((lines_T[:, 1:] > lines_T[:, :-1]) & wide, gains, -1.0)
+
+# %% ../../nbs/pairwise/10_kernels.ipynb #5e5b9681
+def real_search(
+    lines: Lines, targets: Targets
+) -> tuple:  # (candidate, largest value below the cut, gain)
+    "Best least-squares cut for real targets over all candidate lines."
+    p, q = lines.directions[:, :1], lines.directions[:, 1:]
+    T = p * lines.U[lines.feature] + q * lines.V[lines.feature]
+    order = np.argsort(T, axis=1)
+    T = np.take_along_axis(T, order, axis=1)
+    gains = real_gains(targets.mass[order], targets.moment[order], T)
+    j, i = np.unravel_index(gains.argmax(), gains.shape) if gains.size else (0, 0)
+    if not (gains.size and gains[j, i] >= 0):
+        return -1, 0.0, -1.0
+    return int(j), float(T[j, i]), float(gains[j, i])
+
+# %% ../../nbs/pairwise/10_kernels.ipynb #fa68dfac
+def stump_values(t:np.ndarray,      # projections of all pairs
+                 cut:float,         # largest value below the cut
+                 mass:np.ndarray,   # (n,) int64
+                 moment:np.ndarray, # (n,) int64: masses times targets
+                )->tuple:           # (threshold, value above, value below)
+    "Threshold halfway to the next value, and the weighted mean targets on both sides."
     above = t > cut
     following = float(t[above].min())
     threshold = .5*cut + .5*following
     if not threshold < following: threshold = cut
-    up, up_same = int((load.mass*above).sum()), int((load.mass*load.positive*above).sum())
-    different, same = load.totals.tolist()
-    down, down_same = different + same - up, same - up_same
-    return threshold, (2*up_same - up)/up if up else 0., (2*down_same - down)/down if down else 0.
+    up, up_moment = int((mass*above).sum()), int((moment*above).sum())
+    down, down_moment = int(mass.sum()) - up, int(moment.sum()) - up_moment
+    return threshold, up_moment/up if up else 0., down_moment/down if down else 0.
 
 # %% ../../nbs/pairwise/10_kernels.ipynb #1f8dc46a
 def space_for(n:int, bins:int)->Space:

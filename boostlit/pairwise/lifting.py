@@ -4,13 +4,16 @@
 
 # %% auto #0
 __all__ = ['difference_scatter', 'pair_axes', 'rotate_pairs', 'lift_products', 'quadratic_fit', 'quadratic_scores',
-           'LiftedOracle']
+           'LiftedOracle', 'form_scores']
 
-# %% ../../nbs/pairwise/05_lifting.ipynb #c6c57c9d
+# %% ../../nbs/pairwise/05_lifting.ipynb #f5f9da9f
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.linalg import eigh
 from threadpoolctl import threadpool_limits
-from .boosting import PairStumpOracle
+from ..core.loop import serves
+from ..core.masters import Gentle
+from .boosting import PairGentle, PairStumpOracle
 
 # %% ../../nbs/pairwise/05_lifting.ipynb #f3fc3c03
 def difference_scatter(pairs:np.ndarray, # (n, 2, d)
@@ -118,32 +121,74 @@ def quadratic_scores(R:np.ndarray, # (n, 2, k) rotated pairs
         for r in range(len(M)): total += rows[:, r]*part[:, r]
     return total
 
-# %% ../../nbs/pairwise/05_lifting.ipynb #04b180cc
-class LiftedOracle(PairStumpOracle):
+# %% ../../nbs/pairwise/05_lifting.ipynb #bedef569
+class LiftedOracle:
     "Pair stumps on squared differences and sums; its first answer is a quadratic form."
+
+    kind = "real"
 
     def __init__(
         self,
-        R,  # (n, 2, k) rotated pairs
-        learning_rate: float = 0.1,  # factor on the values of the stumps
-        ridge: float | None = 5.0,  # shrinkage of the quadratic first round; None to leave it out
+        pairs: "ArrayLike",  # (n, 2, d)
+        shrink: float = 0.1,  # factor on the values of the stumps
+        ridge: float | None = 5.0,  # shrinkage of the quadratic first round; None: no such round
         most_axes: int = 20,  # axes that take part in the quadratic round
     ):
-        super().__init__(R**2, "swlda", learning_rate)
-        self.R, self.ridge, self.most_axes = R, ridge, most_axes
+        self.pairs, self.shrink, self.most_axes = np.asarray(pairs, np.float64), shrink, most_axes
+        self.ridge = ridge  # None once the quadratic round is over
+        self.axes, self.seen = None, (None, None)
 
-    def best(self, z, w):
-        "A dict with the quadratic form on the first call, stumps afterwards; and the edge."
+    def ask(self, targets: np.ndarray, weights: np.ndarray) -> tuple:  # (hypothesis, its edge)
+        "A dict with the quadratic form on the first call, stumps afterwards."
+        if self.axes is None:
+            self._lift(np.asarray(targets, float), weights)
         if self.ridge is None:
-            return super().best(z, w)
-        z, w = np.asarray(z, float), w / w.sum()
+            return self.stumps.ask(targets, weights)
+        z, w = np.asarray(targets, float), weights / weights.sum()
         c, A, B = quadratic_fit(self.R[:, :, : self.most_axes], z, w, self.ridge)
         self.ridge = None
-        h = dict(constant=c, difference=A, sum=B)
-        return h, float((w * z * self.outputs(h)).sum())
+        form = dict(constant=c, difference=A, sum=B)
+        return form, float((w * z * self.outputs(form)).sum())
 
-    def outputs(self, h):
+    def _lift(self, z, w):
+        "Axes from the first question: its signs, and its weights times the size of its targets."
+        w = w * np.abs(z)
+        if not all(w[side].sum() > 0 for side in (z > 0, z < 0)):
+            raise ValueError(
+                "axes of lifted pairs need same and different pairs of positive weight"
+            )
+        self._remember_axes(*pair_axes(self.pairs, np.where(z > 0, 1, -1), w))
+
+    def _remember_axes(self, mean, axes, ratio):
+        self.mean, self.axes, self.ratio = mean, axes, ratio
+        self.R = rotate_pairs(self.pairs, mean, axes)
+        self.stumps = PairStumpOracle(self.R**2, "swlda", self.shrink)
+
+    def outputs(self, h) -> np.ndarray:  # (n,)
         "Values of a hypothesis on the training pairs."
-        if not isinstance(h, dict):
-            return super().outputs(h)
-        return quadratic_scores(self.R, h["constant"], h["difference"], h["sum"])
+        return form_scores(self.R, h) if isinstance(h, dict) else self.stumps.outputs(h)
+
+    def apply(self, h, pairs: np.ndarray) -> np.ndarray:  # (n,)
+        "Values of a hypothesis on new pairs; the rotation of the last pairs is kept."
+        if self.seen[0] is not pairs:
+            self.seen = pairs, rotate_pairs(pairs, self.mean, self.axes)
+        R = self.seen[1]
+        return form_scores(R, h) if isinstance(h, dict) else self.stumps.apply(h, R**2)
+
+    def memory(self) -> dict:  # arrays
+        "What a check-point has to remember: the axes, and whether the quadratic round is over."
+        over = np.array(self.ridge is None)
+        return dict(mean=self.mean, axes=self.axes, ratio=self.ratio, over=over)
+
+    def remember(self, memory: dict):
+        "Go on from a check-point."
+        self._remember_axes(memory["mean"], memory["axes"], memory["ratio"])
+        if memory["over"]:
+            self.ridge = None
+
+# %% ../../nbs/pairwise/05_lifting.ipynb #030a9ecd
+serves(LiftedOracle, Gentle)(PairGentle)   # exact sums here too
+
+def form_scores(R:np.ndarray, form:dict)->np.ndarray: # (n,)
+    "Values of a quadratic form on rotated pairs."
+    return quadratic_scores(R, form["constant"], form["difference"], form["sum"])

@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['bin_points', 'bin_codes', 'coarse_bins', 'bag_order', 'purify', 'Tables', 'purified', 'GlassBoxClassifier']
 
-# %% ../../nbs/quadratic/09_glass_box.ipynb #a927c69e
+# %% ../../nbs/quadratic/09_glass_box.ipynb #a694317b
 import contextlib
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -15,6 +15,8 @@ import pyarrow
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from joblib import effective_n_jobs
+from scipy.optimize import minimize_scalar
+from scipy.special import logsumexp
 from sklearn.isotonic import isotonic_regression
 from sklearn.utils import check_random_state, compute_sample_weight
 from sklearn.utils.validation import check_is_fitted
@@ -113,6 +115,19 @@ def _boost_stage(bags, each, stage, max_cycles, patience, rows, every=10):
         else: waited += 1
         if waited >= patience: break
     each(_Bag.go_back)
+
+# %% ../../nbs/quadratic/09_glass_box.ipynb #ccf87598
+def _held_out_scale(bags, base):
+    "The factor on all scores (their distance from `base`) with the least held-out loss, from 1/3 to 8."
+    scores = np.concatenate([bag.scores[bag.n:] for bag in bags]) - base
+    labels = np.concatenate([bag.labels[bag.n:] for bag in bags])
+    weights = np.concatenate([bag.weights[bag.n:] for bag in bags])
+    def loss(log_scale):
+        z = base + np.exp(log_scale)*scores
+        z = np.c_[np.zeros(len(z)), z] if z.shape[1] == 1 else z
+        return weights @ (logsumexp(z, axis=1) - z[np.arange(len(z)), labels])
+    found = minimize_scalar(loss, bounds=(-np.log(3), np.log(8)), method="bounded")
+    return float(np.exp(found.x)) if found.fun < loss(0.) else 1.
 
 # %% ../../nbs/quadratic/09_glass_box.ipynb #91ec0f5f
 def purify(table:np.ndarray, # (A, B, columns) values of one or more heat maps
@@ -379,7 +394,7 @@ class _GlassBoxEditor:
         self.curves_, self.edits_ = curves, [*self.edits_, f"{_name(self, j)}: {int(where.sum())} bins, {what}"]
         return self
 
-# %% ../../nbs/quadratic/09_glass_box.ipynb #774cec24
+# %% ../../nbs/quadratic/09_glass_box.ipynb #8eae2351
 class GlassBoxClassifier(_GlassBoxReader, _GlassBoxEditor, _GlassBoxScores, ClassifierMixin, BaseEstimator):
     "Curves over features and heat maps over pairs of features, boosted by Newton steps on stumps and their products."
     #: intercept_ (float array): mean score of every class; one number for two classes
@@ -393,6 +408,7 @@ class GlassBoxClassifier(_GlassBoxReader, _GlassBoxEditor, _GlassBoxScores, Clas
     #: maps_ (list of float arrays): score of every cell and class, for each pair
     #: map_spread_ (list of float arrays): standard deviation of the heat maps over the bags
     #: bag_importances_ (float array): importance of every term in each bag, curves first
+    #: scale_ (float): factor on all tables that the held-out rows asked for
     #: edits_ (list of str): what was changed by hand
     #: history_ (Arrow table): loss and held-out loss of each look, for both stages
     def __init__(self,
@@ -406,7 +422,8 @@ class GlassBoxClassifier(_GlassBoxReader, _GlassBoxEditor, _GlassBoxScores, Clas
                  n_iter_no_change:int=4,    # looks (ten cycles each) without improvement before a stage ends
                  l2:float=.1,               # ridge on every value
                  min_curvature:float=.01,   # lightest part that gets a value
-                 bar:float=.6,              # terms below this share of the best gain rest
+                 bar:float=.8,              # terms below this share of the best gain rest
+                 calibrate:bool=True,       # scale all scores by the factor that held-out rows ask for?
                  monotonic_cst:"dict|ArrayLike|None"=None, # +1 (rising), -1 (falling) or 0 for each feature, or a dict by name
                  categorical_features:"ArrayLike|None"=None, # indices, names or mask of nominal columns
                  class_weight:"dict|str|None"=None, # weight of each class, or "balanced"
@@ -416,7 +433,7 @@ class GlassBoxClassifier(_GlassBoxReader, _GlassBoxEditor, _GlassBoxScores, Clas
         self.n_bags, self.n_pairs, self.learning_rate = n_bags, n_pairs, learning_rate
         self.max_cycles, self.max_bins, self.pair_bins = max_cycles, max_bins, pair_bins
         self.validation_fraction, self.n_iter_no_change = validation_fraction, n_iter_no_change
-        self.l2, self.min_curvature, self.bar = l2, min_curvature, bar
+        self.l2, self.min_curvature, self.bar, self.calibrate = l2, min_curvature, bar, calibrate
         self.monotonic_cst, self.categorical_features = monotonic_cst, categorical_features
         self.class_weight, self.n_jobs, self.random_state = class_weight, n_jobs, random_state
 
@@ -498,7 +515,7 @@ def _prior(labels, weights, K):
     score = np.log(share/share.sum())
     return score[1:] - score[:1] if K == 2 else score
 
-# %% ../../nbs/quadratic/09_glass_box.ipynb #7f75c462
+# %% ../../nbs/quadratic/09_glass_box.ipynb #a0cd077d
 def _strongest_pairs(est, bags, each, axis):
     "Features of the pairs with the largest gain, summed over the bags."
     d, (n, C) = est.n_features_in_, bags[0].scores.shape
@@ -530,6 +547,8 @@ def _fit_tables(est, X, labels, weights):
         pairs = _strongest_pairs(est, bags, each, axis)
         map_terms = _table_terms(axis, d + pairs[:, 0], d + pairs[:, 1])
         maps = _stage(est, bags, each, "maps", map_terms, space, rates, rows)
+    est.scale_ = _held_out_scale(bags, base) if est.calibrate else 1.
+    curves, maps = [est.scale_*c for c in curves], [est.scale_*t for t in maps]
     est.history_ = history_table(rows)
     return _keep(est, codes, weights, base, curves, pairs, maps)
 
