@@ -66,6 +66,22 @@ WORDS = {
     "outputs": "answers of the hypothesis on the training rows",
     "gain": "what the oracle says the hypothesis is worth",
     "codes": "class number of every row",
+    "callbacks": "functions of the run, called after every round",
+    "classes": "the classes, in order",
+    "columns": "hypotheses of every part, round by round",
+    "parameters": "parameters of the estimator, by name",
+    "k": "number of the part",
+    "part": "a part of the run: one labelling of the rows",
+    "step": "length of the step that is tried",
+    "contribution": "what the feature adds to the score, along the grid",
+    "feature": "number of the feature",
+    "grid": "values of the feature",
+    "models_": "the fitted programs, one per class against the rest",
+    "offset_": "the score below which a row is a stranger",
+    "coefficient": "what the hypothesis counts for",
+    "hypotheses": "what the oracle has answered so far",
+    "names": "names of the columns",
+    "loss": "which loss is minimised",
     "coefficients": "what the hypothesis counts for",
     "scores": "score of every row so far",
     "n_classes": "how many classes there are",
@@ -88,6 +104,9 @@ METHODS = {
     "get_feature_names_out": "Names of the columns that `transform` makes.",
     "set_params": "Change parameters by name.",
     "get_params": "Parameters by name.",
+    "question": "Targets and weights of the next question to the oracle.",
+    "spread": "What a hypothesis adds to the score of every class.",
+    "proba": "Probabilities of the classes, from scores.",
 }
 
 
@@ -376,9 +395,9 @@ def example_section(house, name):
     return ["", "Examples", "--------", *example_lines(*house.examples[name])]
 
 
-def function_doc(house, module, function, where, inherited=(), example=True, indent=4):
-    "Docstring of a public function, or of a method."
-    summary = ast.get_docstring(function) or METHODS.get(function.name, "")
+def function_doc(house, module, function, where, inherited=(), example=True, indent=4, base=""):
+    "Docstring of a public function, or of a method; `base` is what an overridden method says."
+    summary = ast.get_docstring(function) or base or METHODS.get(function.name, "")
     if not summary:
         house.missing.append(f"{where}: summary")
         return []
@@ -406,6 +425,13 @@ def inherited_comments(house, module, node, method):
                 if said:
                     found.setdefault(name.strip("*"), said)
     return found
+
+
+def inherited_summary(house, module, node, method):
+    "What the nearest overridden method says of itself."
+    said = [ast.get_docstring(methods(cls)[method]) for _, cls in house.lineage(module, node)[1:]
+            if method in methods(cls)]
+    return next((s for s in said if s), "")
 
 
 # ------------------------------------------------------------------ putting it into the file
@@ -449,7 +475,8 @@ def documented(house):
                     words = inherited_comments(house, place, cls, method)
                     where = f"{cls.name}.{method}"
                     if (place.name, function.lineno) not in done:
-                        lines = function_doc(house, place, function, where, words, False, 8)
+                        base = inherited_summary(house, place, cls, method)
+                        lines = function_doc(house, place, function, where, words, False, 8, base)
                         put(edits, done, place, function, lines)
     return {name: apply(house.modules[name], changes) for name, changes in edits.items()}
 

@@ -607,6 +607,7 @@ class BilinearBoostClassifier(Booster):
         Parameters
         ----------
         columns
+            hypotheses of every part, round by round
         """
         terms, factors = np.moveaxis(np.array(columns), 0, 1), np.atleast_2d(self.alphas_).T
         del self.alphas_
@@ -698,6 +699,7 @@ class BilinearBoostClassifier(Booster):
         Parameters
         ----------
         parameters
+            parameters of the estimator, by name
         state
             where the master stands: labels, weights, scores
         """

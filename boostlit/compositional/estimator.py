@@ -564,6 +564,7 @@ class CompositionalBoostClassifier(Booster):
         Parameters
         ----------
         columns
+            hypotheses of every part, round by round
         """
         keep_rules(self, columns, self._oracle)
         if not self.warm_start: del self._oracle
@@ -650,6 +651,7 @@ class CompositionalBoostClassifier(Booster):
         Parameters
         ----------
         parameters
+            parameters of the estimator, by name
         state
             where the master stands: labels, weights, scores
         """
@@ -662,6 +664,7 @@ class CompositionalBoostClassifier(Booster):
         Parameters
         ----------
         parameters
+            parameters of the estimator, by name
         state
             where the master stands: labels, weights, scores
         """

@@ -393,6 +393,7 @@ class Booster(Predictions):
         Parameters
         ----------
         columns : list
+            hypotheses of every part, round by round
         """
         self.hypotheses_ = np.array(columns, dtype=self.hypothesis) if self.hypothesis else columns
 
@@ -731,6 +732,7 @@ class _StumpBooster(Booster):
         Parameters
         ----------
         classes
+            the classes, in order
         """
         return self.kind_of_stump
 
@@ -754,6 +756,7 @@ class _StumpBooster(Booster):
         Parameters
         ----------
         columns
+            hypotheses of every part, round by round
         """
         for name in ("stumps_", "estimators_"):
             vars(self).pop(name, None)
@@ -930,6 +933,7 @@ class AdaBoostClassifier(_StumpBooster):
         Parameters
         ----------
         classes
+            the classes, in order
         """
         if self.criterion not in ("error", "entropy"):
             raise ValueError(f"criterion must be 'error' or 'entropy', got {self.criterion!r}")

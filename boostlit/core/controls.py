@@ -87,7 +87,9 @@ class EarlyStopping(Callback):
         Parameters
         ----------
         k
+            number of the part
         part
+            a part of the run: one labelling of the rows
         """
         if part.master.corrective:
             self.scores[k], self.seen[k] = 0., 0

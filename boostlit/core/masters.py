@@ -62,6 +62,7 @@ class _Stagewise:
         outputs
             answers of the hypothesis on the training rows
         coefficient
+            what the hypothesis counts for
         n_classes : default=2
             how many classes there are
         """
@@ -127,6 +128,7 @@ class AdaBoost(_Stagewise):
         outputs
             answers of the hypothesis on the training rows
         coefficient
+            what the hypothesis counts for
         """
         step = coefficient*np.asarray(outputs, np.float64)
         state.error, state.loss = exponential_step(state.weights, state.start, state.y, step, state.scores)
@@ -310,6 +312,7 @@ class Logistic(_Stagewise):
         outputs
             answers of the hypothesis on the training rows
         step
+            length of the step that is tried
         """
         now = state.start @ self.losses(state.scores, state.y)
         for _ in range(40):
@@ -328,6 +331,7 @@ class Logistic(_Stagewise):
         outputs
             answers of the hypothesis on the training rows
         coefficient
+            what the hypothesis counts for
         """
         state.scores += coefficient*np.asarray(outputs, np.float64)
         state.loss = float(state.start @ self.losses(state.scores, state.y))
@@ -394,6 +398,7 @@ class MadaBoost(AdaBoost):
         outputs
             answers of the hypothesis on the training rows
         coefficient
+            what the hypothesis counts for
         """
         state.scores += coefficient*np.asarray(outputs, np.float64)
         margins = state.y*state.scores
@@ -478,7 +483,15 @@ class SAMME:
         y = class_numbers(y)
         return State(y, weights, np.zeros((n_classes, len(y))), n_classes)
 
-    def question(self, state): return state.y, state.weights
+    def question(self, state):
+        """Targets and weights of the next question to the oracle.
+
+        Parameters
+        ----------
+        state
+            where the master stands: labels, weights, scores
+        """
+        return state.y, state.weights
 
     def answer(self, state, outputs, gain):
         """The coefficient of the equation above.
@@ -512,6 +525,7 @@ class SAMME:
         outputs
             answers of the hypothesis on the training rows
         coefficient
+            what the hypothesis counts for
         """
         K, outputs = state.n_classes, np.asarray(outputs)
         penalise_mistakes(state.weights, state.y, outputs, coefficient, SILENCE[self.silence](K))
@@ -520,6 +534,17 @@ class SAMME:
         state.error = float(state.start @ (state.scores.argmax(axis=0) != state.y))
 
     def spread(self, outputs, coefficient, n_classes):
+        """What a hypothesis adds to the score of every class.
+
+        Parameters
+        ----------
+        outputs
+            answers of the hypothesis on the training rows
+        coefficient
+            what the hypothesis counts for
+        n_classes
+            how many classes there are
+        """
         return centred_votes(outputs, coefficient, n_classes)
 
     def losses(self, scores, y):
@@ -644,6 +669,7 @@ class Multinomial:
         outputs
             answers of the hypothesis on the training rows
         coefficient
+            what the hypothesis counts for
         """
         state.scores += self.spread(outputs, coefficient, state.n_classes)
         state.loss = float(state.start @ self.losses(state.scores, state.y))
@@ -658,6 +684,7 @@ class Multinomial:
         outputs
             answers of the hypothesis on the training rows
         coefficient
+            what the hypothesis counts for
         n_classes
             how many classes there are
         """
@@ -677,4 +704,12 @@ class Multinomial:
         own = scores[class_numbers(y), np.arange(len(y))]
         return (np.logaddexp.reduce(scores, axis=0) - own)/math.log(2)
 
-    def proba(self, scores): return softmax(scores).T
+    def proba(self, scores):
+        """Probabilities of the classes, from scores.
+
+        Parameters
+        ----------
+        scores
+            score of every row so far
+        """
+        return softmax(scores).T

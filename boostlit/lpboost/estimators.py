@@ -714,6 +714,7 @@ class LPBoostClassifier(_ScoresOfModels, _LPBoostBase):
     class_weight : dict | str | None, default=None
         factors of classes, or "balanced"
     callbacks : list | None, default=None
+        functions of the run, called after every round
 
     Attributes
     ----------
@@ -915,6 +916,7 @@ class OneClassLPBoost(OutlierMixin, _Describer):
     categorical_features : ArrayLike | None, default=None
         indices, names or mask
     callbacks : list | None, default=None
+        functions of the run, called after every round
 
     Attributes
     ----------
@@ -1148,6 +1150,7 @@ class OneAndHalfClassLPBoost(Predictions, _Describer):
     categorical_features : ArrayLike | None, default=None
         indices, names or mask
     callbacks : list | None, default=None
+        functions of the run, called after every round
 
     Attributes
     ----------
@@ -1156,9 +1159,11 @@ class OneAndHalfClassLPBoost(Predictions, _Describer):
     terms_ : pyarrow.Table
         Patterns in words with their weights.
     offset_
+        the score below which a row is a stranger
     classes_
         the classes, sorted; columns of probabilities are in this order
     models_
+        the fitted programs, one per class against the rest
     history_
         one row per round, as an Arrow table
     centres_ : float array

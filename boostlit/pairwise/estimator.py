@@ -290,6 +290,7 @@ class _PairFile:
         Parameters
         ----------
         parameters
+            parameters of the estimator, by name
         state
             where the master stands: labels, weights, scores
         """
@@ -309,6 +310,7 @@ class _PairFile:
         Parameters
         ----------
         parameters
+            parameters of the estimator, by name
         state
             where the master stands: labels, weights, scores
         """
@@ -521,6 +523,7 @@ class PairwiseBoostClassifier(_PairDecisions, _PairFile, Booster):
         Parameters
         ----------
         columns
+            hypotheses of every part, round by round
         """
         keep_terms(self, columns[0])
 
