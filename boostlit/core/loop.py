@@ -82,12 +82,14 @@ class Master(Protocol):
         "(n, K) probabilities of scores, for the loss that this master minimises."
         ...
 
-# %% ../../nbs/core/03_loop.ipynb #6e42ebbc
+# %% ../../nbs/core/03_loop.ipynb #b5fda2f8
 class AsSigns:
     "An oracle for two classes, asked for signs: class 1 is +1, class 0 is -1, silence is 0."
     kind = "silence"
     def __init__(self, oracle):
         self.oracle = oracle
+
+    def __getattr__(self, name): return getattr(vars(self)["oracle"], name)
 
     def ask(self, targets, weights):
         "Ask for classes instead."
@@ -104,13 +106,15 @@ class AsSigns:
 
 SIGN_OF_CLASS = np.array([-1., 1., 0.])  # of class 0, class 1 and (at the end) silence
 
-# %% ../../nbs/core/03_loop.ipynb #c8a14248
+# %% ../../nbs/core/03_loop.ipynb #b12120d3
 class AsClasses:
     "An oracle of signs, asked for one of two classes."
     kind = "class"
     n_classes = 2
     def __init__(self, oracle):
         self.oracle = oracle
+
+    def __getattr__(self, name): return getattr(vars(self)["oracle"], name)
 
     def ask(self, targets, weights):
         "Ask for signs instead."
@@ -127,12 +131,14 @@ class AsClasses:
 
 CLASS_OF_SIGN = np.array([-1, 1, 0])    # of sign 0 (silence), +1, and (at the end) -1
 
-# %% ../../nbs/core/03_loop.ipynb #59736a6e
+# %% ../../nbs/core/03_loop.ipynb #19a65440
 class Columns:
     "An oracle that answers one question per class: hypotheses and outputs become lists and (K, n) arrays."
     wide = True
     def __init__(self, oracle):
         self.oracle, self.kind = oracle, oracle.kind
+
+    def __getattr__(self, name): return getattr(vars(self)["oracle"], name)
 
     def ask(self, targets, weights):
         "The answers to all questions, and their gains."

@@ -44,7 +44,7 @@ def small_problem(n:int=60, seed:int=0)->Problem:
     return Problem(table, transactions, np.stack([other, partner], axis=1), matrices,
                    [small_graph(rng, sign) for sign in y], y)
 
-# %% ../../nbs/lab/06_matrix.ipynb #8f2e9078
+# %% ../../nbs/lab/06_matrix.ipynb #59a8e78e
 def small_graph(rng, sign:float)->tuple:
     "A ring of six atoms of three kinds; a chord between equal atoms is likelier for label +1."
     labels = rng.integers(0, 3, 6)
@@ -62,7 +62,7 @@ def house_oracles(p:Problem)->dict: # name -> function that builds a fresh oracl
         "class stumps": lambda: StumpOracle(p.table, n_classes=2),
         "learner": lambda: LearnerOracle(LogisticRegression(), p.table, 0),
         "products": lambda: ProductOracle(StumpOracle(p.table), random_state=0),
-        "rules": lambda: RulePool(mine_rules(p.transactions, p.y > 0, .05, 1.), p.transactions, 2),
+        "rules": lambda: RulePool(mine_rules(p.transactions, (p.y > 0).astype(int), .05, 1.05), p.transactions, 2),
         "open rules": lambda: OpenRules(p.transactions, 2, max_length=3),
         "signed rules": lambda: SignedRules(p.transactions, max_length=3),
         "pair stumps": lambda: PairStumpOracle(p.pairs),
