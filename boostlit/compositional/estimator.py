@@ -651,6 +651,7 @@ class CompositionalBoostClassifier(Booster):
         ----------
         parameters
         state
+            where the master stands: labels, weights, scores
         """
         return rule_file(parameters)
 
@@ -662,6 +663,7 @@ class CompositionalBoostClassifier(Booster):
         ----------
         parameters
         state
+            where the master stands: labels, weights, scores
         """
         return upgrade_rules(parameters, state)
 
