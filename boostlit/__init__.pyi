@@ -10,7 +10,7 @@ from .core.models import save_model as save_model, load_model as load_model
 from .core.plots import RuleDisplay as RuleDisplay, ProductDisplay as ProductDisplay, ProjectionDisplay as ProjectionDisplay, BilinearDisplay as BilinearDisplay, PatternDisplay as PatternDisplay, StumpDisplay as StumpDisplay, AxisDisplay as AxisDisplay
 from .mining.itemsets import closed_itemsets as closed_itemsets, frequent_itemsets as frequent_itemsets, maximal_itemsets as maximal_itemsets
 from .compositional.rules import mine_rules as mine_rules
-from .compositional.boosting import CompositionalBoostClassifier as CompositionalBoostClassifier
+from .compositional.estimator import CompositionalBoostClassifier as CompositionalBoostClassifier
 from .quadratic.boosting import QuadraticBoostClassifier as QuadraticBoostClassifier
 from .pairwise.estimator import PairwiseBoostClassifier as PairwiseBoostClassifier
 from .pairwise.projection import WeightedLDA as WeightedLDA

@@ -21,7 +21,7 @@ HOMES = {
                    "PatternDisplay", "StumpDisplay", "AxisDisplay"],
     "mining.itemsets": ["closed_itemsets", "frequent_itemsets", "maximal_itemsets"],
     "compositional.rules": ["mine_rules"],
-    "compositional.boosting": ["CompositionalBoostClassifier"],
+    "compositional.estimator": ["CompositionalBoostClassifier"],
     "quadratic.boosting": ["QuadraticBoostClassifier"],
     "pairwise.estimator": ["PairwiseBoostClassifier"],
     "pairwise.projection": ["WeightedLDA"],

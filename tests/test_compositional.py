@@ -7,7 +7,8 @@ from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import check_estimator
-from boostlit.compositional.boosting import CompositionalBoostClassifier, boost_rules, boost_rules_reference, RulePool
+from boostlit.compositional.boosting import boost_rules_reference
+from boostlit.compositional.estimator import CompositionalBoostClassifier, RulePool, boost_rules
 from boostlit.compositional.rules import infeasible, mine_rules, mine_rules_reference, rule_measures, table1_column, table1_setting
 from boostlit.compositional.theorem import error_bound, sharp_bound
 from boostlit.compositional.transactions import TransactionEncoder, item_matrix, item_thresholds

@@ -1,23 +1,42 @@
-"""Pairwise boosting on the installed package: peers as oracles, brute force, symmetry, bad input, scikit-learn's machinery."""
-import pickle, warnings
-import numpy as np, pytest
+"""Pairs on the installed package: peers as oracles, brute force, symmetry, bad input, the loop."""
+import json
+import os
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
 from hypothesis import given, settings, strategies as st
 from sklearn.base import clone
-from sklearn.datasets import load_wine, load_digits, make_classification
+from sklearn.datasets import load_digits, load_wine, make_classification
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.exceptions import NotFittedError
+from sklearn.metrics import log_loss
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
-from boostlit.core.boosting import gentleboost
-from boostlit.lab.experiments import ledger, paper_numbers, stored_results
-from boostlit.lab.pair_rivals import RIVALS, itml_scores, strangers
-from boostlit.pairwise.boosting import PairStumpOracle, PAIR_STUMP, pair_scores, pairwise_reference
+
+from boostlit.core.kernels import kernels
+from boostlit.core.loop import boost
+from boostlit.core.masters import AdaBoost, ExponentialStep, Gentle, Logistic, MadaBoost
+from boostlit.core.models import load_model, save_model
+from boostlit.lab.experiments import paper_numbers, stored_results
+from boostlit.lab.pair_rivals import RIVALS
+from boostlit.lab.pairwise_tables import MAIN, PROTOCOLS, paper_draw
+from boostlit.pairwise import kernels as engine
+from boostlit.pairwise.boosting import PAIR_STUMP, PairStumpOracle, pair_scores, pairwise_reference
 from boostlit.pairwise.estimator import PairwiseBoostClassifier, best_cut, plot_directions
-from boostlit.pairwise.gentle_stumps import best_threshold, corner_bound, split_gain
-from boostlit.pairwise.lifting import lift_products, pair_axes, quadratic_fit, quadratic_scores, rotate_pairs
-from boostlit.pairwise.pairs import PairTransformer, draw_pairs, pair_counts, split_classes, split_pairs
+from boostlit.pairwise.gentle_stumps import best_threshold
+from boostlit.pairwise.kernels import corner_bound, split_gain
+from boostlit.pairwise.lifting import (LiftedOracle, lift_products, pair_axes, quadratic_fit,
+                                       quadratic_scores, rotate_pairs)
+from boostlit.pairwise.pairs import (PairTransformer, draw_pairs, split_classes, split_pairs,
+                                     train_test_pairs)
 from boostlit.pairwise.projection import WeightedLDA, fisher_direction, weighted_scatter
+from boostlit.pairwise.verification import (error_rates, equal_error_rate, rate_at,
+                                            verification_report)
 
 KINDS = ("swlda", "lda", "difference", "concatenation", "lifted")
 
@@ -88,9 +107,10 @@ def test_kernel_is_exact(seed, kind, ties, bins):
     X = r.integers(0, 5, (n, 2, d)).astype(float) if ties else r.standard_cauchy(size=(n, 2, d))
     z, w = np.where(np.arange(n) % 2, 1., -1.), r.exponential(size=n)**2; w /= w.sum()
     o = PairStumpOracle(X, kind, n_bins=bins)
-    want = max(best_threshold(X[:, 0, f]*p+X[:, 1, f]*q, z, w)[0] for f, (p, q) in zip(o.feature, o.directions))
+    candidates = zip(o.lines.feature, o.lines.directions)
+    want = max(best_threshold(X[:, 0, f]*p + X[:, 1, f]*q, z, w)[0] for f, (p, q) in candidates)
     if want < 0: return
-    h, edge = o.best(z, w)
+    h, edge = o.ask(z, w)
     assert edge == pytest.approx(want, abs=1e-10)
     assert (w*z*o.outputs(h)).sum() == pytest.approx(edge, abs=1e-10)
 
@@ -98,7 +118,7 @@ def test_kernel_is_exact(seed, kind, ties, bins):
 def test_kernel_is_table_1(digits):
     X, z, t = digits
     slow = pairwise_reference(X[t], z[t].astype(float), 25)
-    fast = np.array(gentleboost(PairStumpOracle(X[t]), z[t].astype(float), 25).hypotheses)
+    fast = np.array(boost(PairStumpOracle(X[t]), Gentle(), z[t], 25).hypotheses)
     assert (slow["feature"] == fast["feature"]).all()
     for name in PAIR_STUMP.names[1:]: np.testing.assert_allclose(slow[name], fast[name], atol=1e-7)
 
@@ -122,8 +142,9 @@ def test_stages_history_terms(digits, kind):
     np.testing.assert_allclose(stages[-1], e.decision_function(X), atol=1e-12)
     assert [(p == q).all() for p, q in zip(e.staged_predict(X), [np.where(s > 0, 1, -1) for s in stages])] == [True]*12
     assert {"round", "error", "edge", "alpha", "loss"} <= set(e.history_.column_names)
-    assert e.terms_.num_rows == 12-(kind == "lifted")
-    P = e.predict_proba(X); assert np.allclose(P.sum(1), 1) and ((P[:, 1] > .5) == (e.predict(X) == 1)).all()
+    assert e.terms_.num_rows == 12 and all(e.terms_["text"].to_pylist())
+    P = e.predict_proba(X)
+    assert np.allclose(P.sum(1), 1) and ((P[:, 1] > .5) == (e.predict(X) == 1)).all()
 
 
 @pytest.mark.parametrize("kind", ["swlda", "lifted"])
@@ -160,7 +181,7 @@ def test_bad_settings(digits):
     X, z, t = digits
     for kw, text in ((dict(projection="pca"), "projection"), (dict(n_estimators=0), "n_estimators"), (dict(learning_rate=2), "learning_rate"), (dict(ridge=-1), "ridge")):
         with pytest.raises(ValueError, match=text): PairwiseBoostClassifier(**kw).fit(X, z)
-    for w, text in ((-np.ones(len(z)), "negative"), (np.zeros(len(z)), "zero"), (np.ones(3), "shape"), ((z > 0)*1., "both same and different")):
+    for w, text in ((-np.ones(len(z)), "negative"), (np.zeros(len(z)), "zero"), (np.ones(3), "shape"), ((z > 0)*1., "leaves one class")):
         with pytest.raises(ValueError, match=text): PairwiseBoostClassifier(n_estimators=3).fit(X, z, w)
     e = PairwiseBoostClassifier(n_estimators=3).fit(X, z)
     with pytest.raises(ValueError, match="5 features"): e.predict(X[:, :, :5])
@@ -196,26 +217,37 @@ def test_scikit_learn_machinery(digits):
     assert (pickle.loads(pickle.dumps(e)).predict(X) == e.predict(X)).all()
 
 
-def test_model_file(digits, tmp_path):
-    boostlit = pytest.importorskip("boostlit")
-    from boostlit.core.models import estimator_class, load_model, save_model
-    if estimator_class("PairwiseBoostClassifier") is None: pytest.skip("PairwiseBoostClassifier is not among the public names")
+@pytest.mark.parametrize("kind", KINDS)
+def test_model_file(digits, tmp_path, kind):
     X, z, t = digits
-    for kind in ("swlda", "lifted"):
-        e = PairwiseBoostClassifier(kind, n_estimators=5).fit(X[t], z[t]).calibrate_threshold(X[~t], z[~t])
-        save_model(e, tmp_path/"m.arrow"); f = load_model(tmp_path/"m.arrow")
-        assert (f.decision_function(X) == e.decision_function(X)).all()
+    e = PairwiseBoostClassifier(kind, n_estimators=5).fit(X[t], z[t])
+    e.calibrate_threshold(X[~t], z[~t], "max_tpr", .95)
+    save_model(e, tmp_path/"m.arrow")
+    f = load_model(tmp_path/"m.arrow")
+    assert (f.decision_function(X) == e.decision_function(X)).all()
+    assert (f.predict(X) == e.predict(X)).all() and f.threshold_ == e.threshold_
+
+
+def test_wide_lifted_models_can_be_saved(tmp_path):
+    r = np.random.default_rng(0)
+    X, z = r.normal(size=(80, 2, 25)), np.where(np.arange(80) % 2, 1, -1)
+    e = PairwiseBoostClassifier("lifted", n_estimators=4).fit(X, z)
+    assert e.difference_.shape == (20, 20)
+    save_model(e, tmp_path/"m.arrow")
+    assert (load_model(tmp_path/"m.arrow").decision_function(X) == e.decision_function(X)).all()
 
 
 def test_interrupt_keeps_rounds(digits, monkeypatch):
     X, z, t = digits
-    calls, best = [], PairStumpOracle.best
-    def stop(self, z, w):
+    calls, ask = [], PairStumpOracle.ask
+
+    def stop(self, targets, weights):
         calls.append(1)
         if len(calls) == 5: raise KeyboardInterrupt
-        return best(self, z, w)
-    monkeypatch.setattr(PairStumpOracle, "best", stop)
-    with pytest.warns(RuntimeWarning, match="4 rounds"): e = PairwiseBoostClassifier(n_estimators=30).fit(X[t], z[t])
+        return ask(self, targets, weights)
+    monkeypatch.setattr(PairStumpOracle, "ask", stop)
+    with pytest.warns(RuntimeWarning, match="4 rounds"):
+        e = PairwiseBoostClassifier(n_estimators=30).fit(X[t], z[t])
     assert e.n_estimators_ == 4 and len(e.predict(X)) == len(X)
 
 
@@ -259,21 +291,255 @@ def test_lifted_beats_the_plain_method():
 def test_rivals_run(digits):
     X, z, t = digits
     for name, f in RIVALS.items():
-        if name == "LightGBM": pytest.importorskip("lightgbm")
-        s = f(X, z, t); assert s.shape == z.shape and np.isfinite(s).all()
-    P, zp, Q, zq = strangers(load_digits().data, load_digits().target, 3, 300); assert set(zp) == set(zq) == {-1, 1}
+        if "LightGBM" in name: pytest.importorskip("lightgbm")
+        s = f(X, z, t)
+        assert s.shape == z.shape and np.isfinite(s).all()
 
 
 def test_ledger_holds_table_3():
     rows = [r for r in paper_numbers(2).to_pylist() if r["item"] == "Table 3"]
     assert len(rows) == 16
-    ours = {(r["dataset"], r["method"]): r["value"] for r in stored_results(2).to_pylist() if r["item"] == "Table 3"}
+    stored = [r for r in stored_results(2).to_pylist() if r["item"] == "Table 3"]
+    ours = {(r["dataset"], r["method"]): r["value"] for r in stored}
     for n in {r["dataset"] for r in rows}:
         assert ours[n, "concatenation"] < ours[n, "LDA"] < ours[n, "difference"] < ours[n, "swLDA"]
-    assert sum(abs(ours[r["dataset"], r["method"]]-r["value"]) <= .03 for r in rows) >= 15
+    gaps = [abs(ours[r["dataset"], r["method"]] - r["value"]) for r in rows]
+    assert np.mean(gaps) <= .005, np.mean(gaps)
+    assert {r["comment"] for r in stored} == {MAIN.name}
+
+
+def test_protocols_are_readings():
+    assert len(PROTOCOLS) == 24 and PROTOCOLS[MAIN.name] == MAIN
+    halves = paper_draw("digits", 0)
+    assert halves[2].sum() in (402, 403)
 
 
 def test_picture(digits):
-    import matplotlib; matplotlib.use("Agg")
+    import matplotlib
+    matplotlib.use("Agg")
     X, z, t = digits
-    assert plot_directions(PairwiseBoostClassifier(n_estimators=5).fit(X[t], z[t])).get_xlabel() == "round"
+    e = PairwiseBoostClassifier(n_estimators=5).fit(X[t], z[t])
+    assert plot_directions(e).get_xlabel() == "round"
+
+
+def test_both_searches_give_the_same_bits():
+    for seed in range(60):
+        r = np.random.default_rng(seed)
+        n, d = r.integers(2, 70), r.integers(1, 4)
+        x = r.integers(0, 4, (2, d, n)).astype(float) if seed % 2 else r.standard_cauchy((2, d, n))
+        signs = engine.signs_of(np.where(np.arange(n) % 2, 1, -1))
+        w = r.exponential(size=n)*(r.random(n) < .8) + 1e-30
+        answers = []
+        for mode in ("array", "python", "compiled"):
+            lines = engine.lines_of(*x, np.arange(d), [[1., -1.]]*d)
+            load = engine.load_of(signs, w)
+            if mode == "array":
+                lines.directions[:] = engine.array_directions(lines, load)
+                found = engine.sorted_search(lines, load)
+            elif mode == "python" and seed > 5:
+                continue
+            else:
+                with kernels(mode):
+                    found = engine.binned_search(lines, load, engine.space_for(n, 2 + seed % 40), True)
+            answers.append((*found, *lines.directions.ravel()))
+        assert all(a == answers[0] for a in answers), seed
+
+
+def test_search_compares_masses():
+    "A planted change of one mass turns the comparison red."
+    r = np.random.default_rng(1)
+    lines = engine.lines_of(*r.normal(size=(2, 2, 50)), [0, 1], [[1., -1.]]*2)
+    load = engine.load_of(engine.signs_of(np.where(np.arange(50) % 2, 1, -1)), np.ones(50))
+    other = load._replace(mass=load.mass + (np.arange(50) == 7)*2**50)
+    assert engine.sorted_search(lines, load)[2] != engine.sorted_search(lines, other)[2]
+
+
+@pytest.mark.parametrize("mode", ["python", "compiled"])
+def test_models_do_not_depend_on_how_kernels_run(digits, mode):
+    X, z, t = digits
+    base = PairwiseBoostClassifier(n_estimators=15).fit(X[t], z[t]).decision_function(X)
+    with kernels(mode):
+        again = PairwiseBoostClassifier(n_estimators=15).fit(X[t], z[t]).decision_function(X)
+    assert (again == base).all()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("scale", [1e-309, 1e-300, 2.**-900, 2.**900, 1e299, 1e307])
+def test_any_unit_works_or_is_refused(digits, kind, scale):
+    X, z, t = digits
+    small = X/np.abs(X).max()
+    base = PairwiseBoostClassifier(kind, n_estimators=6).fit(small[t], z[t]).predict(small)
+    e = PairwiseBoostClassifier(kind, n_estimators=6)
+    for mode in ("python", "compiled"):
+        with kernels(mode):
+            if scale in (1e-309, 1e307):
+                with pytest.raises(ValueError, match="constant|too large"): e.fit(small[t]*scale, z[t])
+            else:
+                assert np.mean(e.fit(small[t]*scale, z[t]).predict(small*scale) == base) > .99
+
+
+def test_orders_and_powers_of_two_leave_no_trace(digits):
+    X, z, t = digits
+    P, y = X[t], z[t].astype(float)
+    w = np.random.default_rng(0).exponential(size=len(y))
+    turn = np.random.default_rng(1).permutation(len(y))
+    stump, _ = PairStumpOracle(P).ask(y, w)
+    assert PairStumpOracle(P[turn]).ask(y[turn], w[turn])[0] == stump
+    scaled, _ = PairStumpOracle(P*2.**300).ask(y, w)
+    assert scaled["threshold"] == stump["threshold"]*2.**300 and scaled["above"] == stump["above"]
+
+
+def test_bad_questions_are_refused(digits):
+    X, z, t = digits
+    oracle = PairStumpOracle(X)
+    with pytest.raises(ValueError, match="as many targets"): oracle.ask(np.ones(3), np.ones(3))
+    with pytest.raises(ValueError, match="as many weights"): oracle.ask(z.astype(float), np.ones(3))
+    with pytest.raises(ValueError, match="negative"): oracle.ask(z.astype(float), -np.ones(len(z)))
+    with pytest.raises(ValueError, match="positive, finite"):
+        oracle.ask(z.astype(float), np.zeros(len(z)))
+    with pytest.raises(ValueError, match="component"):
+        pair_scores(np.array([(9, 1, 0, 0, 1, -1)], PAIR_STUMP), X)
+    with pytest.raises(ValueError, match="finite|large"): PairStumpOracle(np.full((4, 2, 1), np.nan))
+
+
+@pytest.mark.parametrize("master", [Gentle, AdaBoost, Logistic, MadaBoost, ExponentialStep])
+@pytest.mark.parametrize("kind", ["stumps", "lifted"])
+def test_masters(digits, master, kind):
+    X, z, t = digits
+    oracle = PairStumpOracle(X[t]) if kind == "stumps" else LiftedOracle(X[t])
+    run = boost(oracle, master(), z[t], 12)
+    losses = [row["loss"] for row in run.history]
+    assert len(losses) == 12 and (np.diff(losses) < 0).all()
+    scores = sum(a*oracle.apply(h, X[t]) for h, a in zip(run.hypotheses, run.alphas))
+    np.testing.assert_allclose(scores, run.scores, atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["swlda", "lda", "lifted"])
+def test_controls(digits, kind):
+    X, z, t = digits
+    e = PairwiseBoostClassifier(kind, n_estimators=8, warm_start=True).fit(X[t], z[t])
+    e.set_params(n_estimators=16).fit(X[t], z[t])
+    whole = PairwiseBoostClassifier(kind, n_estimators=16).fit(X[t], z[t])
+    assert (e.decision_function(X) == whole.decision_function(X)).all()
+    half = PairwiseBoostClassifier(kind, n_estimators=8, subsample=.5, random_state=0).fit(X[t], z[t])
+    assert (half.decision_function(X) != whole.decision_function(X)).any()
+    assert half.score(X[~t], z[~t]) > .6
+    heavy = PairwiseBoostClassifier(kind, n_estimators=8, class_weight={-1: 1, 1: 20}).fit(X[t], z[t])
+    assert (heavy.predict(X) == 1).mean() > (half.predict(X) == 1).mean()
+    seen = []
+    PairwiseBoostClassifier(kind, n_estimators=4, callbacks=[seen.append]).fit(X[t], z[t])
+    assert len(seen) == 4
+
+
+@pytest.mark.parametrize("kind", ["difference", "lifted"])
+def test_early_stopping(digits, kind):
+    X, z, t = digits
+    noisy = np.where(np.random.default_rng(0).random(len(z)) < .2, -z, z)
+    e = PairwiseBoostClassifier(kind, n_estimators=300, early_stopping=True, random_state=0)
+    e.fit(X[t], noisy[t], validation=(X[~t], noisy[~t]))
+    assert 0 < e.n_iter_ < 300 and "validation_loss" in e.history_.column_names
+    full = PairwiseBoostClassifier(kind, n_estimators=300).fit(X[t], noisy[t])
+    losses = [np.exp(-noisy[~t]*s).mean() for s in full.staged_decision_function(X[~t])]
+    assert losses[e.n_iter_ - 1] <= 1.05*min(losses)
+
+
+def test_training_scores_are_decisions(digits):
+    X, z, t = digits
+    for kind, settings_ in (("swlda", dict(symmetric=False)), ("lifted", {})):
+        kept = []
+        e = PairwiseBoostClassifier(kind, n_estimators=20, **settings_,
+                                    callbacks=[lambda run: kept.append(run.parts[0].state.scores.copy())])
+        e.fit(X[t], z[t])
+        np.testing.assert_allclose(e.decision_function(X[t]), kept[-1], atol=1e-12)
+
+
+def test_thresholds_move_predictions_only(digits):
+    X, z, t = digits
+    e = PairwiseBoostClassifier(n_estimators=60).fit(X[t], z[t])
+    before = log_loss(z, e.predict_proba(X)), e.decision_function(X)
+    labels = e.predict(X)
+    e.calibrate_threshold(X[~t], z[~t], "max_tnr", .99)
+    assert log_loss(z, e.predict_proba(X)) == before[0]
+    assert (e.decision_function(X) == before[1]).all() and (e.predict(X) != labels).any()
+    assert (e.set_threshold(0).predict(X) == labels).all()
+    for bad in (np.nan, np.inf):
+        with pytest.raises(ValueError, match="finite"): e.set_threshold(bad)
+    for call in (lambda m: m.calibrate_threshold(X, z), lambda m: m.set_threshold(0)):
+        with pytest.raises(NotFittedError): call(PairwiseBoostClassifier())
+
+
+def test_index_pairs_and_ranking():
+    X, y = load_digits(return_X_y=True)
+    index, z = draw_pairs(y, 100, 90, 0)
+    direct = PairwiseBoostClassifier(n_estimators=10).fit(X[index], z)
+    for source in (X, lambda rows: X[rows]):
+        e = PairwiseBoostClassifier(n_estimators=10, preprocessor=source).fit(index, z)
+        assert (e.decision_function(index) == direct.decision_function(X[index])).all()
+    found = direct.rank(X[:3], X[10:40], k=7)
+    assert found.index.shape == found.score.shape == (3, 7)
+    brute = np.array([[direct.pair_score(np.stack([q, g])[None])[0] for g in X[10:40]] for q in X[:3]])
+    assert (found.index == np.argsort(-brute, axis=1, kind="stable")[:, :7]).all()
+    with pytest.raises(ValueError, match="point at"):
+        PairwiseBoostClassifier(preprocessor=X).fit([[0, 10**6], [0, 1]], [1, -1])
+    with pytest.raises(ValueError, match="features"): direct.rank(X[:3, :5], X[:4])
+    with pytest.raises(ValueError, match="gallery"): direct.rank(X[:3], X[:4], k=0)
+
+
+def test_error_rates_are_those_of_the_definition():
+    r = np.random.default_rng(0)
+    score, same = np.round(r.normal(size=300), 1), r.random(300) < .4
+    curve = error_rates(score, same)
+    for cut, far, frr in zip(*curve):
+        assert far == np.mean(score[~same] > cut) and frr == np.mean(score[same] <= cut)
+    assert (np.diff(curve.false_match) <= 0).all()
+    eer = equal_error_rate(curve)
+    assert abs(np.interp(0, curve.false_non_match - curve.false_match,
+                         curve.false_non_match) - eer) < 1e-12
+    assert rate_at(curve, 0.) >= rate_at(curve, .5)
+    report = verification_report(score, same, n_boot=100, random_state=0)
+    assert report["eer"].low <= report["eer"].value <= report["eer"].high
+    for bad in (np.ones(300, bool), np.zeros(300, bool)):
+        with pytest.raises(ValueError, match="both"): error_rates(score, bad)
+    with pytest.raises(ValueError, match="finite"): error_rates(np.r_[np.nan, score[1:]], same)
+
+
+def test_splits_keep_classes_apart():
+    y = load_digits().target
+    p, zp, q, zq = train_test_pairs(y, n_pairs=200, random_state=0)
+    assert not set(y[p].ravel()) & set(y[q].ravel()) and set(zp) == set(zq) == {-1, 1}
+    p, zp, q, zq = train_test_pairs(y, n_pairs=200, disjoint=False, random_state=0)
+    assert not set(p.ravel()) & set(q.ravel()) and set(y[p].ravel()) == set(y[q].ravel())
+    with pytest.raises(ValueError): split_classes(y, 1)
+
+
+COLD = """
+import time, json, sys
+import numpy as np
+from boostlit import PairwiseBoostClassifier
+r = np.random.default_rng(0)
+P, z = r.normal(size=(400, 2, 10)), np.where(np.arange(400) % 2, 1, -1)
+PairwiseBoostClassifier().fit(P, z).predict(P)
+print(json.dumps(dict(seconds=time.process_time(), numba="numba" in sys.modules)))
+"""
+
+
+def test_small_fits_do_not_compile_the_search(tmp_path):
+    env = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    env.pop("BOOSTLIT_KERNELS", None)
+    done = subprocess.run([sys.executable, "-c", COLD], env=env, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert not json.loads(done.stdout)["numba"], done.stdout
+
+
+def test_blas_threads_leave_no_trace():
+    code = """
+import numpy as np
+from boostlit import PairwiseBoostClassifier
+r = np.random.default_rng(0)
+P, z = r.normal(size=(3000, 2, 30)), np.where(np.arange(3000) % 2, 1, -1)
+e = PairwiseBoostClassifier("lifted", n_estimators=5).fit(P, z)
+print(e.decision_function(P[:50]).tobytes().hex())
+"""
+    out = [subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
+                          env={**os.environ, "OPENBLAS_NUM_THREADS": n}).stdout for n in "12"]
+    assert out[0] and out[0] == out[1]

@@ -7,10 +7,10 @@ __all__ = ['CONTROLS', 'TERMS', 'STUMP_FILE', 'check_controls', 'check_number', 
            'read_problem', 'weigh_rows', 'take_rows', 'begin_run', 'part_labels', 'split_validation', 'watchers',
            'data_fingerprint', 'continue_run', 'keep_run', 'part_columns', 'warn_nothing_learnt', 'staged_sums',
            'shape_scores', 'rest_proba', 'link', 'terms_table', 'feature_names', 'part_names', 'describe_terms',
-           'describe_hypothesis', 'loss_shares', 'first_loss', 'file_of', 'base_learner', 'describe_plain_stump',
-           'AdaBoostClassifier', 'GentleBoostClassifier', 'LogitBoostClassifier']
+           'describe_hypothesis', 'readable', 'term_line', 'loss_shares', 'first_loss', 'file_of', 'base_learner',
+           'describe_plain_stump', 'AdaBoostClassifier', 'GentleBoostClassifier', 'LogitBoostClassifier']
 
-# %% ../../nbs/core/06_boosters.ipynb #33b2f034
+# %% ../../nbs/core/06_boosters.ipynb #46e77952
 from collections.abc import Iterator
 from numbers import Integral, Real
 import numpy as np
@@ -26,7 +26,7 @@ from .loop_kernels import ensemble_scores
 from .masters import SAMME, AdaBoost, Gentle, Logistic, Multinomial
 from .models import TABLE_FIELDS, Array, Labels, OrMissing, Records, Table, Whole
 from .stumps import STUMP, LearnerOracle, StumpOracle, describe_stump, learner_says
-from .tables import (WholeFit, encode_labels, history_table, normalise_weights, readable,
+from .tables import (WholeFit, encode_labels, history_table, normalise_weights,
                                   tabular_input)
 
 # %% ../../nbs/core/06_boosters.ipynb #f82d5387
@@ -57,7 +57,7 @@ def check_number(name:str, value, kind:type, low, high):
     if high is not None and value > high:
         raise ValueError(f"{name} must be at most {high}, got {value!r}")
 
-# %% ../../nbs/core/06_boosters.ipynb #095f2c7a
+# %% ../../nbs/core/06_boosters.ipynb #9394f44e
 class Predictions(WholeFit, ClassifierMixin, BaseEstimator):
     "Labels, probabilities and stages of them, from scores."
     #: history_ (Arrow table): one row per round: round, error, edge, alpha, loss, and more where there is more
@@ -166,7 +166,7 @@ class Predictions(WholeFit, ClassifierMixin, BaseEstimator):
             yield float(np.average(labels == np.asarray(y), weights=sample_weight))
 
     def labels_of(self, scores:np.ndarray)->np.ndarray: # labels
-        """Labels of scores: the larger score wins, zero goes to the first class.
+        """Labels of scores: the largest wins, the first of equals (up to rounding).
 
         Parameters
         ----------
@@ -178,8 +178,10 @@ class Predictions(WholeFit, ClassifierMixin, BaseEstimator):
         ndarray
             labels
         """
-        wins = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
-        return self.classes_[wins]
+        if scores.ndim == 1:
+            return self.classes_[(scores > 0).astype(np.intp)]
+        top = scores.max(axis=1, keepdims=True)
+        return self.classes_[(scores >= top - 1e-12*(1 + np.abs(top))).argmax(axis=1)]
 
     def __str__(self): return readable(self)
 
@@ -236,6 +238,18 @@ class Booster(Predictions):
         number of columns seen by `fit`
     feature_names_in_
         names of the columns seen by `fit`, where it was given a table
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from boostlit import Booster, MadaBoost, StumpOracle
+    >>> class MyBooster(Booster):
+    ...     oracle_class, master = StumpOracle, MadaBoost
+    ...     def make_oracle(self, X, codes): return StumpOracle(X)
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = MyBooster(n_estimators=10).fit(X[::2], y[::2])
+    >>> print(f"{model.score(X[1::2], y[1::2]):.3f}")
+    0.926
     """
     #: alphas_ (float array): coefficient of each term: (rounds,), or (parts, rounds)
     #: hypotheses_ (record array): the terms, (parts, rounds)
@@ -362,6 +376,7 @@ class Booster(Predictions):
         Parameters
         ----------
         hypothesis
+            a hypothesis that the oracle has answered with
         X
             outputs
 
@@ -378,6 +393,7 @@ class Booster(Predictions):
         Parameters
         ----------
         columns : list
+            hypotheses of every part, round by round
         """
         self.hypotheses_ = np.array(columns, dtype=self.hypothesis) if self.hypothesis else columns
 
@@ -635,6 +651,26 @@ def describe_hypothesis(est, hypothesis, names:list)->str:
     describe = getattr(est.oracle_class, "describe", None)
     return str(hypothesis) if describe is None else describe(hypothesis, names)
 
+# %% ../../nbs/core/06_boosters.ipynb #eb92545d
+def readable(est,        # any estimator with `terms_`
+             top:int=6,  # most terms shown
+            )->str:      # its parameters; when it is fitted and has terms to read, those too
+    "What `print` shows of an estimator: a line of parameters, then what it has learnt."
+    fitted = any(k.endswith("_") and not k.startswith("_") for k in vars(est))
+    if not fitted or hasattr(est, "estimators_") or getattr(est, "language_", "") == "learner":
+        return repr(est)
+    rows = est.terms_.to_pylist()
+    heaviest = sorted(rows, key=lambda r: -abs(r["weight"] or 0.))[:top]
+    lines = [term_line(row) for row in heaviest]
+    if len(rows) > top:
+        lines.append(f"... and {len(rows) - top} more")
+    return "\n".join([repr(est), *lines])
+
+def term_line(row:dict)->str:
+    "One term in a line."
+    owner = f"{row['class']}: " if row["class"] is not None else ""
+    return f"{row['weight'] or 0.:+9.3f}  {owner}{row['text']}"
+
 # %% ../../nbs/core/06_boosters.ipynb #56c3183d
 def loss_shares(est)->np.ndarray:
     "Fall of the log loss credited to each feature, as shares that sum to one."
@@ -696,6 +732,7 @@ class _StumpBooster(Booster):
         Parameters
         ----------
         classes
+            the classes, in order
         """
         return self.kind_of_stump
 
@@ -705,6 +742,7 @@ class _StumpBooster(Booster):
         Parameters
         ----------
         hypothesis
+            a hypothesis that the oracle has answered with
         X
             outputs
         """
@@ -718,6 +756,7 @@ class _StumpBooster(Booster):
         Parameters
         ----------
         columns
+            hypotheses of every part, round by round
         """
         for name in ("stumps_", "estimators_"):
             vars(self).pop(name, None)
@@ -894,6 +933,7 @@ class AdaBoostClassifier(_StumpBooster):
         Parameters
         ----------
         classes
+            the classes, in order
         """
         if self.criterion not in ("error", "entropy"):
             raise ValueError(f"criterion must be 'error' or 'entropy', got {self.criterion!r}")
@@ -1072,6 +1112,15 @@ class LogitBoostClassifier(_StumpBooster):
         number of columns seen by `fit`
     feature_names_in_
         names of the columns seen by `fit`, where it was given a table
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from boostlit import LogitBoostClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = LogitBoostClassifier(n_estimators=20).fit(X[::2], y[::2])
+    >>> print(f"{model.score(X[1::2], y[1::2]):.3f}")
+    0.937
     """
     kind_of_stump = "least_squares"
 

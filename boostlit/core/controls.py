@@ -40,6 +40,17 @@ class EarlyStopping(Callback):
         of the rows
     patience : int, default=10
         rounds without progress before the end
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from boostlit import AdaBoost, EarlyStopping, StumpOracle, boost
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> signs = 2.*y - 1
+    >>> watch = EarlyStopping(X[1::2], [signs[1::2]], patience=3)
+    >>> run = boost(StumpOracle(X[::2]), AdaBoost(), signs[::2], n_rounds=200, callbacks=[watch])
+    >>> print(watch.best_round, "rounds are best for the rows held out")
+    1 rounds are best for the rows held out
     """
     def __init__(self, X,           # held-out rows, as the oracle's `apply` takes them
                  labels:list,       # of each part: signs, or class numbers
@@ -55,6 +66,7 @@ class EarlyStopping(Callback):
         Parameters
         ----------
         run
+            the conversation so far: its parts, its history, its settings
         """
         self.scores = [0.]*len(run.parts)
         self.seen = [0]*len(run.parts)
@@ -75,7 +87,9 @@ class EarlyStopping(Callback):
         Parameters
         ----------
         k
+            number of the part
         part
+            a part of the run: one labelling of the rows
         """
         if part.master.corrective:
             self.scores[k], self.seen[k] = 0., 0
@@ -92,6 +106,7 @@ class EarlyStopping(Callback):
         Parameters
         ----------
         run
+            the conversation so far: its parts, its history, its settings
         """
         if run.history and 0 < self.best_round < len(run.history):
             run.keep(self.best_round)
@@ -138,6 +153,18 @@ class Checkpoint(Callback):
         the file
     every : int, default=10
         rounds between two writes
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from boostlit import AdaBoost, Checkpoint, StumpOracle, boost
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     keeper = Checkpoint(folder + "/run.arrow", every=5)
+    ...     run = boost(StumpOracle(X), AdaBoost(), 2.*y - 1, n_rounds=10, callbacks=[keeper])
+    >>> print(len(run.hypotheses), "rounds")
+    10 rounds
     """
     def __init__(self, path,       # the file
                  every:int=10):    # rounds between two writes
@@ -149,6 +176,7 @@ class Checkpoint(Callback):
         Parameters
         ----------
         run
+            the conversation so far: its parts, its history, its settings
         """
         self.mark = data_mark(run)
         if self.path.exists():
@@ -166,6 +194,7 @@ class Checkpoint(Callback):
         Parameters
         ----------
         run
+            the conversation so far: its parts, its history, its settings
         """
         if run.history:
             write_terms(run, self.path, self.mark)

@@ -129,6 +129,7 @@ class ShapeDisplay:
         Parameters
         ----------
         axes : ArrayLike | None, default=None
+            axes to draw on; None: new ones
 
         Returns
         -------
@@ -154,8 +155,11 @@ class ShapeDisplay:
         ax
             axes to draw on; None: new ones
         feature
+            number of the feature
         grid
+            values of the feature
         contribution
+            what the feature adds to the score, along the grid
         """
         words = self.categories[feature] if self.categories is not None else None
         if words is None:

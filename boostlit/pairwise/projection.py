@@ -5,20 +5,21 @@
 # %% auto #0
 __all__ = ['weighted_scatter', 'fisher_direction', 'whitening_axes', 'discriminant_axes', 'WeightedLDA']
 
-# %% ../../nbs/pairwise/02_projection.ipynb #92497a98
+# %% ../../nbs/pairwise/02_projection.ipynb #13ef188b
 import warnings
 import numpy as np
 from numpy.typing import ArrayLike
-from numba import njit
-from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import (BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin,
+                          TransformerMixin)
 from sklearn.utils.validation import validate_data, check_is_fitted
 from ..core.tables import encode_labels, normalise_weights, readable, refuse_words
+from .kernels import array_directions, lines_of, load_of, signs_of
 
-# %% ../../nbs/pairwise/02_projection.ipynb #186350da
+# %% ../../nbs/pairwise/02_projection.ipynb #dae6c07a
 def weighted_scatter(X:np.ndarray,     # (n, d) samples
                      codes:np.ndarray, # class numbers 0 .. K-1
                      w:np.ndarray,     # weights
-                    )->tuple:          # (K, d) class means, between-class scatter, within-class scatter
+                    )->tuple:          # (K, d) class means, scatter between and within classes
     "Weighted means and scatter matrices of the classes (Eq. 7 of the paper)."
     K = codes.max()+1
     W = np.bincount(codes, w, K)
@@ -27,60 +28,35 @@ def weighted_scatter(X:np.ndarray,     # (n, d) samples
     within = X-means[codes]
     return means, (off*W[:, None]).T@off, (within*w[:, None]).T@within
 
-# %% ../../nbs/pairwise/02_projection.ipynb #8e87cc5d
-@njit(cache=True, nogil=True)
-def _moments(u, v, w, wz, c, s):
-    "Sums of w and wz times the centred, scaled coordinates, and w times their products."
-    a = b = sa = sb = aa = ab = bb = 0.
-    for i in range(len(u)):
-        x, y = (u[i]-c)*s, (v[i]-c)*s
-        a += w[i]*x; b += w[i]*y
-        sa += wz[i]*x; sb += wz[i]*y
-        aa += w[i]*x*x; ab += w[i]*x*y; bb += w[i]*y*y
-    return a, b, sa, sb, aa, ab, bb
-
-# %% ../../nbs/pairwise/02_projection.ipynb #46941f66
-@njit(cache=True, nogil=True)
-def _direction(u, v, w, wz, W, Z, c, s):
-    "Unit Fisher direction of points (u, v); W = sum w, Z = sum wz; c and s centre and scale them."
-    fallback = np.sqrt(.5)
-    P, N = .5*(W+Z), .5*(W-Z)
-    if P <= 0 or N <= 0: return fallback, -fallback
-    a, b, sa, sb, aa, ab, bb = _moments(u, v, w, wz, c, s)
-    p1, p2, n1, n2 = .5*(a+sa), .5*(b+sb), .5*(a-sa), .5*(b-sb)      # sums of each class
-    s11, s12, s22 = aa-p1*p1/P-n1*n1/N, ab-p1*p2/P-n1*n2/N, bb-p2*p2/P-n2*n2/N
-    g1, g2 = p1/P-n1/N, p2/P-n2/N
-    ridge = 1e-9*(s11+s22)
-    if s11*s22-s12*s12 <= ridge*(s11+s22): s11 += ridge; s22 += ridge   # (nearly) singular scatter
-    x, y = s22*g1-s12*g2, s11*g2-s12*g1
-    size = np.sqrt(x*x+y*y)
-    if not size > 1e-12*(s11+s22)*np.sqrt((aa+bb)/W): return fallback, -fallback  # the means coincide
-    return x/size, y/size
-
-# %% ../../nbs/pairwise/02_projection.ipynb #db3f81af
+# %% ../../nbs/pairwise/02_projection.ipynb #2f9c5465
 def fisher_direction(u:np.ndarray,  # first coordinates
                      v:np.ndarray,  # second coordinates
                      z:np.ndarray,  # labels +1, -1
                      w:np.ndarray,  # weights
                     )->tuple:       # (p1, p2), a unit vector
     "Direction in the plane that best separates two weighted classes (Eq. 8 of the paper)."
-    u, v, z, w = (np.ascontiguousarray(x, float) for x in (u, v, z, w))
-    c = .5*(u.mean()+v.mean()); s = max(np.abs(u-c).max(), np.abs(v-c).max())
-    return _direction(u, v, w, w*z, w.sum(), (w*z).sum(), c, 1/s if s > 0 else 1.)
+    lines = lines_of(np.reshape(u, (1, -1)), np.reshape(v, (1, -1)), [0], [[1., -1.]])
+    return tuple(array_directions(lines, load_of(signs_of(z), w))[0].tolist())
 
-# %% ../../nbs/pairwise/02_projection.ipynb #838348a9
-def whitening_axes(A:np.ndarray,    # (n, d) rows whose Gram matrix is to become the identity
-                   tol:float=1e-4,  # singular values below tol times the largest count as zero
-                  )->np.ndarray:    # (d, rank) matrix V with (AV)'(AV) = 1
+# %% ../../nbs/pairwise/02_projection.ipynb #a427ce04
+def whitening_axes(
+    A: np.ndarray,  # (n, d) rows whose Gram matrix is to become the identity
+    tol: float = 1e-4,  # singular values below tol times the largest count as zero
+) -> np.ndarray:  # (d, rank) matrix V with (AV)'(AV) = 1
     "Axes that whiten the rows of A, directions without spread left out."
-    scale = np.sqrt((A**2).sum(0)); scale[scale == 0] = 1
-    _, s, Vt = np.linalg.svd(A/scale, full_matrices=False)
-    rank = int((s > tol*s.max(initial=0.)).sum())
-    return (Vt[:rank]/scale).T/s[:rank]
+    scale = np.sqrt((A**2).sum(0))
+    scale[scale == 0] = 1
+    _, s, Vt = np.linalg.svd(A / scale, full_matrices=False)
+    rank = int((s > tol * s.max(initial=0.0)).sum())
+    return (Vt[:rank] / scale).T / s[:rank]
 
-# %% ../../nbs/pairwise/02_projection.ipynb #e70fcd01
-def discriminant_axes(X, codes, w, tol=1e-4):
-    "For weights that sum to one: class shares and means, grand mean, discriminant axes (within-class covariance 1 along them) and their between-class spread."
+# %% ../../nbs/pairwise/02_projection.ipynb #8fd94812
+def discriminant_axes(X:np.ndarray,     # (n, d) samples
+                      codes:np.ndarray, # class numbers 0 .. K-1
+                      w:np.ndarray,     # weights that sum to one
+                      tol:float=1e-4,   # relative size below which a direction has no spread
+                     )->tuple:
+    "Class shares and means, grand mean, axes with unit spread within classes, spread between them."
     K = codes.max()+1
     W = np.bincount(codes, w, K)
     means = np.stack([w[codes == k]@X[codes == k]/W[k] for k in range(K)])
@@ -91,13 +67,68 @@ def discriminant_axes(X, codes, w, tol=1e-4):
     rank = int((s > tol*s.max(initial=0.)).sum()) if s.max(initial=0.) > 1e-9 else 0
     return W, means, mean, V@Rt[:max(rank, 1)].T, s[:max(rank, 1)]*(rank > 0)
 
-# %% ../../nbs/pairwise/02_projection.ipynb #31f1c39a
-class WeightedLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, BaseEstimator):
-    """Linear discriminant analysis with sample weights: a weight of k does what k copies of the row would do.
+# %% ../../nbs/pairwise/02_projection.ipynb #334be5c9
+class _LinearScores:
+    "Labels and probabilities of a linear classifier with `coef_`, `intercept_` and `classes_`."
+
+    def decision_function(self, X: "ArrayLike") -> np.ndarray:
+        """Log-posterior up to a constant, per class; for two classes the log-odds of the second.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Returns
+        -------
+        ndarray
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        scores = X @ self.coef_.T + self.intercept_
+        return scores.ravel() if len(self.classes_) == 2 else scores
+
+    def predict(self, X: "ArrayLike") -> np.ndarray:
+        """The most probable class.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Returns
+        -------
+        ndarray
+        """
+        scores = self.decision_function(X)
+        return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(1)]
+
+    def predict_proba(self, X: "ArrayLike") -> np.ndarray:
+        """Probabilities of the classes.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Returns
+        -------
+        ndarray
+        """
+        scores = self.decision_function(X)
+        if scores.ndim == 1:
+            scores = np.c_[-scores / 2, scores / 2]
+        odds = np.exp(scores - scores.max(1, keepdims=True))
+        return odds / odds.sum(1, keepdims=True)
+
+# %% ../../nbs/pairwise/02_projection.ipynb #f3b939d4
+class WeightedLDA(_LinearScores, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
+                  ClassifierMixin, BaseEstimator):
+    """Linear discriminant analysis with sample weights: a weight of k does what k copies would do.
 
     Parameters
     ----------
-    n_components : int, default=None
+    n_components : int | None, default=None
         axes kept by `transform`; at most classes - 1
     priors : ArrayLike | None, default=None
         class probabilities; weighted shares by default
@@ -123,10 +154,11 @@ class WeightedLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierM
     (178, 2)
     """
     def __init__(self,
-                 n_components:int=None, # axes kept by `transform`; at most classes - 1
+                 n_components:int|None=None, # axes kept by `transform`; at most classes - 1
                  priors:"ArrayLike|None"=None, # class probabilities; weighted shares by default
                  tol:float=1e-4,        # relative size below which a direction has no spread
-                ): self.n_components, self.priors, self.tol = n_components, priors, tol
+                ):
+        self.n_components, self.priors, self.tol = n_components, priors, tol
 
     def fit(self, X:"ArrayLike", y:"ArrayLike", sample_weight:"ArrayLike|None"=None)->"WeightedLDA":
         """Fit axes and Gaussian classifier to weighted samples.
@@ -149,8 +181,7 @@ class WeightedLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierM
         X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
         self.classes_, codes = encode_labels(y)
         w = normalise_weights(sample_weight, len(y))
-        keep = w > 0; X, codes, w = X[keep], codes[keep], w[keep]
-        _fit_lda(self, X, codes, w)
+        _fit_lda(self, X[w > 0], codes[w > 0], w[w > 0])
         return self
 
     def transform(self, X:"ArrayLike")->np.ndarray:
@@ -167,82 +198,46 @@ class WeightedLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierM
         """
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
-        return (X-self.xbar_)@self.scalings_[:, :self._max_components]
+        return (X - self.xbar_)@self.scalings_[:, :self._n_features_out]
 
-    def decision_function(self, X:"ArrayLike")->np.ndarray:
-        """Log-posterior up to a constant, one column a class; the log-odds of the second class for two.
-
-        Parameters
-        ----------
-        X : ArrayLike
-            rows, one per example: an array, or a table with named columns
-
-        Returns
-        -------
-        ndarray
-        """
-        check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        s = X@self.coef_.T+self.intercept_
-        return s.ravel() if len(self.classes_) == 2 else s
-
-    def predict(self, X:"ArrayLike")->np.ndarray:
-        """The most probable class.
-
-        Parameters
-        ----------
-        X : ArrayLike
-            rows, one per example: an array, or a table with named columns
-
-        Returns
-        -------
-        ndarray
-        """
-        s = self.decision_function(X)
-        return self.classes_[(s > 0).astype(int) if s.ndim == 1 else s.argmax(1)]
-
-    def predict_proba(self, X:"ArrayLike")->np.ndarray:
-        """Probabilities of the classes.
-
-        Parameters
-        ----------
-        X : ArrayLike
-            rows, one per example: an array, or a table with named columns
-
-        Returns
-        -------
-        ndarray
-        """
-        s = self.decision_function(X)
-        if s.ndim == 1: s = np.c_[-s/2, s/2]
-        e = np.exp(s-s.max(1, keepdims=True))
-        return e/e.sum(1, keepdims=True)
+    @property
+    def _n_features_out(self):                   # names of the axes for `get_feature_names_out`
+        return min(self.scalings_.shape[1], self.n_components or self.scalings_.shape[1])
 
     def __str__(self): return readable(self)
 
-    @property
-    def _max_components(self):
-        return min(self.scalings_.shape[1], self.n_components or self.scalings_.shape[1])
-    _n_features_out = _max_components                # names of the axes for `get_feature_names_out`
-
-# %% ../../nbs/pairwise/02_projection.ipynb #10b53a63
-def _fit_lda(est, X, codes, w):
-    "Axes, priors and the linear classifier of a `WeightedLDA`."
+# %% ../../nbs/pairwise/02_projection.ipynb #7e654345
+def _check_lda(est, X, codes):
+    "Complain about classes, rows or components that cannot be."
     K, d = len(est.classes_), X.shape[1]
     if len(np.unique(codes)) < K: raise ValueError("every class needs a sample of positive weight")
     if len(X) <= K:
-        raise ValueError(f"the number of samples must exceed the number of classes, got {len(X)} samples of {K} classes")
-    if est.n_components is not None and not 1 <= est.n_components <= min(K-1, d):
-        raise ValueError("n_components must lie between 1 and min(classes - 1, "
-                         f"features) = {min(K-1, d)}, got {est.n_components}")
+        raise ValueError("the number of samples must exceed the number of classes, got "
+                         f"{len(X)} samples of {K} classes")
+    if est.n_components is not None and not 1 <= est.n_components <= min(K - 1, d):
+        raise ValueError("n_components must lie between 1 and min(classes - 1, features) = "
+                         f"{min(K - 1, d)}, got {est.n_components}")
+    if est.priors is not None and (np.shape(est.priors) != (K,) or np.min(est.priors) < 0
+                                   or not 0 < np.sum(est.priors) < np.inf):
+        raise ValueError(f"priors must be {K} non-negative numbers")
+
+# %% ../../nbs/pairwise/02_projection.ipynb #94eee4da
+def _fit_lda(est, X, codes, w):
+    "Axes, priors and the linear classifier of a `WeightedLDA`."
+    _check_lda(est, X, codes)
     W, est.means_, est.xbar_, est.scalings_, spread = discriminant_axes(X, codes, w, est.tol)
     if not spread.any():
-        warnings.warn("the class means coincide: no direction discriminates, the axis kept is arbitrary", RuntimeWarning, stacklevel=3)
-    est.priors_ = W if est.priors is None else np.asarray(est.priors, float)/np.sum(est.priors)
-    if est.priors_.shape != (K,) or (est.priors_ < 0).any():
-        raise ValueError(f"priors must be {K} non-negative numbers")
-    est.explained_variance_ratio_ = spread**2/max((spread**2).sum(), 1e-300)
-    M = (est.means_-est.xbar_)@est.scalings_
-    coef, const = M@est.scalings_.T, -.5*(M**2).sum(1)+np.log(np.maximum(est.priors_, 1e-300))
-    const = const-coef@est.xbar_
-    est.coef_, est.intercept_ = (coef, const) if K > 2 else (coef[1:]-coef[:1], const[1:]-const[:1])
+        warnings.warn(
+            "the class means coincide: no direction discriminates, the axis kept is arbitrary",
+            RuntimeWarning,
+            stacklevel=3,
+        )
+    est.priors_ = W if est.priors is None else np.asarray(est.priors, float) / np.sum(est.priors)
+    est.explained_variance_ratio_ = spread**2 / max((spread**2).sum(), 1e-300)
+    means = (est.means_ - est.xbar_) @ est.scalings_
+    coef = means @ est.scalings_.T
+    const = -0.5 * (means**2).sum(1) + np.log(np.maximum(est.priors_, 1e-300)) - coef @ est.xbar_
+    two = len(est.classes_) == 2
+    est.coef_, est.intercept_ = (
+        (coef[1:] - coef[:1], const[1:] - const[:1]) if two else (coef, const)
+    )

@@ -388,6 +388,7 @@ class QuadraticBoostClassifier(Booster):
         Parameters
         ----------
         columns
+            hypotheses of every part, round by round
         """
 
     def round_hypotheses(self, t):
