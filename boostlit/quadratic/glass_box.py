@@ -6,7 +6,7 @@
 __all__ = ['bin_points', 'bin_codes', 'coarse_bins', 'bag_order', 'purify', 'Tables', 'purified', 'GlassBoxClassifier',
            'plot_glass_box', 'plot_waterfall']
 
-# %% ../../nbs/quadratic/09_glass_box.ipynb #9d4b0b52
+# %% ../../nbs/quadratic/09_glass_box.ipynb #6477c3ae
 import contextlib
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -21,8 +21,10 @@ from scipy.special import logsumexp
 from sklearn.isotonic import isotonic_regression
 from sklearn.utils import check_random_state, compute_sample_weight
 from sklearn.utils.validation import check_is_fitted
-from ..core.plots import PALETTE
+from ..core.boosters import terms_table
 from ..core.loop import Run, State, converse
+from ..core.models import TABLE_FIELDS, Array, Each, Labels, Real, Table, Text
+from ..core.plots import PALETTE
 from ..core.stumps import midpoints, quantile_cuts
 from ..core.tables import (BoostingClassifierMixin, encode_labels, history_table,
                                   normalise_weights, tabular_input)
@@ -193,7 +195,7 @@ def purified(curves:list, # of each feature (bins, classes, bags)
 
 def _centred(table, axis): return table - table.mean(axis=axis, keepdims=True)
 
-# %% ../../nbs/quadratic/09_glass_box.ipynb #c026568e
+# %% ../../nbs/quadratic/09_glass_box.ipynb #a332754c
 def _codes(est, X):
     "Bins of every feature of new rows."
     check_is_fitted(est, "curves_")
@@ -213,7 +215,8 @@ class _GlassBoxScores(BoostingClassifierMixin):
     "Scores and probabilities of Eq. (1)."
     def decision_function(self, X:"ArrayLike")->np.ndarray:
         "Score of every row: (n,) for two classes, the log odds of the second; (n, K) otherwise."
-        return _flat(self.intercept_ + sum(_contributions(self, _codes(self, X))))
+        codes = _codes(self, X)
+        return _flat(self.intercept_ + sum(_contributions(self, codes)))
 
     def predict_proba(self, X:"ArrayLike")->np.ndarray:
         "Class probabilities of the rows of `X`, columns in the order of `classes_`."
@@ -287,7 +290,7 @@ def _value_columns(est, values, spread):
     columns = {f"value{e}": values[:, c] for c, e in enumerate(ends)}
     return columns | {f"spread{e}": spread[:, c] for c, e in enumerate(ends)}
 
-# %% ../../nbs/quadratic/09_glass_box.ipynb #beaab47c
+# %% ../../nbs/quadratic/09_glass_box.ipynb #1949ad77
 class _GlassBoxReader:
     "Curves, heat maps, importances and explanations."
     def shape_(self, feature:"int|str")->"pyarrow.Table":
@@ -325,12 +328,19 @@ class _GlassBoxReader:
 
     @property
     def terms_(self)->"pyarrow.Table":
-        "The terms by importance, with the interval that the bags give."
-        order = np.argsort(-self.term_importances_, kind="stable")
-        low, high = np.quantile(self.bag_importances_, [.05, .95], axis=1)
-        return pyarrow.table({"term": [_term_name(self, k) for k in order],
-                              "importance": self.term_importances_[order],
-                              "low": low[order], "high": high[order]})
+        "The terms by importance (`weight`, the mean absolute score they add), in the columns of all boosters."
+        rows = []
+        for place, k in enumerate(np.argsort(-self.term_importances_, kind="stable")):
+            members = [k] if k < len(self.curves_) else self.pairs_[k - len(self.curves_)]
+            rows.append({"round": place + 1, "kind": "curve" if len(members) == 1 else "map",
+                         "text": _term_name(self, k), "weight": float(self.term_importances_[k]),
+                         "features": [_name(self, j) for j in members]})
+        return terms_table(rows)
+
+    def importance_intervals(self, level:float=.9)->np.ndarray:
+        "(terms, 2) interval of the importance of every term over the bags, curves first."
+        check_is_fitted(self, "curves_")
+        return np.quantile(self.bag_importances_, [(1 - level)/2, (1 + level)/2], axis=1).T
 
     def explain(self, X:"ArrayLike")->"pyarrow.Table":
         "Every row's score as a waterfall: the constant, then what each term adds, the largest first."
@@ -411,7 +421,7 @@ class _GlassBoxEditor:
         self.curves_, self.edits_ = curves, [*self.edits_, f"{_name(self, j)}: {int(where.sum())} bins, {what}"]
         return self
 
-# %% ../../nbs/quadratic/09_glass_box.ipynb #8eae2351
+# %% ../../nbs/quadratic/09_glass_box.ipynb #cda64ece
 class GlassBoxClassifier(_GlassBoxReader, _GlassBoxEditor, _GlassBoxScores, ClassifierMixin, BaseEstimator):
     "Curves over features and heat maps over pairs of features, boosted by Newton steps on stumps and their products."
     #: intercept_ (float array): mean score of every class; one number for two classes
@@ -467,10 +477,40 @@ class GlassBoxClassifier(_GlassBoxReader, _GlassBoxEditor, _GlassBoxScores, Clas
             raise ValueError("sample_weight leaves one class only: classification needs at least 2 classes")
         return _fit_tables(self, X[keep], labels[keep], weights[keep]*keep.sum())
 
+    file_fields = staticmethod(lambda parameters, state: _file_fields(state))
+
+    def check_file(self):
+        "Bins, groups, masses and tables must fit one another."
+        _check_tables(self)
+
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
+
+# %% ../../nbs/quadratic/09_glass_box.ipynb #b3561046
+def _file_fields(state):
+    "What a model file holds; tables of one feature or pair have sizes of their own."
+    C = 1 if len(state.get("classes_", ())) == 2 else len(state.get("classes_", ()))
+    score = lambda *shape: Array("float64", (*shape, C), -1e100, 1e100)
+    share = lambda *shape: Array("float64", shape, 0., 1.)
+    return {**TABLE_FIELDS, "classes_": Labels("classes"), "history_": Table(), "scale_": Real(0., 10.),
+            "intercept_": score(), "points_": Each(Array("float64", ("cuts",)), "columns"),
+            "groups_": Each(Array("uint8", ("bins",), 0, 256), "columns"), "mass_": Each(share("bins"), "columns"),
+            "curves_": Each(score("bins"), "columns"), "curve_spread_": Each(score("bins"), "columns"),
+            "pairs_": Array("int64", ("pairs", 2), 0, "columns"), "joint_": Each(share("a", "b"), "pairs"),
+            "maps_": Each(score("a", "b"), "pairs"), "map_spread_": Each(score("a", "b"), "pairs"),
+            "bag_importances_": Array("float64", ("terms", "bags"), 0., 1e100), "edits_": Each(Text(), "edits")}
+
+def _check_tables(est):
+    "Raise unless bins, groups and tables fit one another."
+    for j, (points, kind) in enumerate(zip(est.points_, est.kinds_)):
+        bins = len(points) + (kind != "nominal") + 1
+        if any(len(t[j]) != bins for t in (est.groups_, est.mass_, est.curves_, est.curve_spread_)):
+            raise ValueError("its curves_ do not fit its points_")
+    for (a, b), *tables in zip(est.pairs_, est.joint_, est.maps_, est.map_spread_):
+        sides = int(est.groups_[a].max()) + 1, int(est.groups_[b].max()) + 1
+        if any(t.shape[:2] != sides for t in tables): raise ValueError("its maps_ do not fit its groups_")
 
 # %% ../../nbs/quadratic/09_glass_box.ipynb #402ea820
 def _check_parameters(est):
