@@ -178,7 +178,7 @@ def test_kernel_interpreted_equals_compiled():
 def test_files(cancer, model, tmp_path):
     X, _ = cancer
     save_model(model, tmp_path/"glass.arrow")
-    twin = load_model(tmp_path/"glass.arrow")
+    twin = load_model(tmp_path/"glass.arrow", classes=[GlassBoxClassifier])
     np.testing.assert_array_equal(twin.decision_function(X), model.decision_function(X))
     assert twin.terms_.equals(model.terms_)
 
