@@ -5,10 +5,10 @@
 # %% auto #0
 __all__ = ['CHOICES', 'alternate', 'gradient_start', 'boost_reference', 'TermSettings', 'joint_terms', 'class_groups',
            'first_penalties', 'start_components', 'BilinearOracle', 'term_scores', 'Shifted', 'BilinearStep',
-           'BilinearBoostClassifier', 'SparseBilinearClassifier', 'best_slope', 'describe_bilinear', 'plot_components',
-           'cell_weights']
+           'BilinearBoostClassifier', 'SparseBilinearClassifier', 'content_folds', 'best_slope', 'describe_bilinear',
+           'plot_components', 'cell_weights']
 
-# %% ../../nbs/bilinear/04_boosting.ipynb #c7c4a112
+# %% ../../nbs/bilinear/04_boosting.ipynb #ea66d0b5
 from collections.abc import Iterator
 from numbers import Integral, Real as Number
 from typing import NamedTuple
@@ -18,7 +18,7 @@ import pyarrow as pa
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
 from scipy import sparse
-from scipy.optimize import minimize_scalar
+from scipy.optimize import brentq
 from scipy.special import logsumexp
 from sklearn.base import clone
 from sklearn.utils import check_random_state
@@ -27,7 +27,6 @@ from threadpoolctl import threadpool_limits
 from ..core.boosters import (Booster, begin_run, check_controls, check_number,
                                     feature_names, keep_run, read_problem, store, take_rows,
                                     terms_table)
-from ..core.controls import hold_out
 from ..core.loop import Progress, State, converse
 from ..core.models import Array, Labels, Names, OrMissing, Real, Table, Whole
 from ..core.tables import scores_to_proba
@@ -387,111 +386,7 @@ def _half_each(signs, w):
 
 # %% ../../nbs/bilinear/04_boosting.ipynb #67a56ce6
 class BilinearBoostClassifier(Booster):
-    """Boosted sparse bilinear model: a sum of terms alpha' X beta, one-against-all for many classes.
-
-    Parameters
-    ----------
-    n_estimators : int, default=20
-        rounds
-    c1 : float, default=.1
-        penalty of the words
-    c2 : float, default=.1
-        penalty of the components
-    relative : bool, default=True
-        penalties as shares of the smallest that give zero?
-    penalty : str, default="l1"
-        "l1" (B-SBLM), "l2" (B-L2BLM) or "product"
-    ridge : float, default=0.
-        Euclidean penalty, share of the mean curvature
-    loss : str, default="exponential"
-        "exponential", "logistic" or "squared"
-    n_alternations : int, default=3
-        passes over both blocks in a round
-    learning_rate : float, default=1.
-        shrinks every term
-    normalise : bool, default=True
-        weights renormalised (Algorithm 1) or raw (Eq. 12)
-    start : str, default="constant"
-        component weights: "constant", "gradient", "random"
-    coupling : str, default="none"
-        "none" (one against all) or "softmax" (logistic)
-    fit_intercept : bool, default=False
-        a free bias in every term
-    balanced : bool, default=False
-        half of the weight for either side of a problem?
-    early_stopping : bool, default=False
-        hold rows out, stop when their loss stops falling?
-    validation_fraction : float, default=.2
-        share held out
-    tol : float, default=1e-8
-        of the subproblems, in units of the penalty
-    n_jobs : int | None, default=None
-        threads
-    random_state : int | np.random.RandomState | None, default=None
-        starts, held-out share
-    verbose : bool, default=False
-        show progress
-    subsample : float, default=1.
-        share of the rows that a term is fitted to
-    n_iter_no_change : int, default=10
-        rounds without progress before the end
-    warm_start : bool, default=False
-        go on from the last fit?
-    class_weight : dict | str | None, default=None
-        factors on the weights of classes
-    callbacks : list | None, default=None
-        functions of the run, called after every round
-    calibrate : bool, default=True
-        choose the slope of the probabilities?
-
-    Attributes
-    ----------
-    words_ : float array, rounds x parts x words
-        alpha of every term
-    components_ : float array, rounds x parts x components
-        beta of every term
-    biases_ : float array, rounds x parts
-        free part of every term
-    penalties_ : float array, 2 x parts
-        absolute penalties of words and components
-    slope_ : float
-        of the link from scores to probabilities
-    n_words_ : int
-        rows of a block
-    n_components_ : int
-        columns of a block
-    n_rounds_ : int
-        rounds that were kept
-    terms_ : pa.Table
-        One row a term: round, class, its strongest words and components, its weight.
-    feature_importances_ : ndarray
-        Share of the fall of the logarithm of the loss that each word brought about.
-    history_
-    alphas_ : float array
-        coefficient of each term: (rounds,), or (parts, rounds)
-    hypotheses_ : record array
-        the terms, (parts, rounds)
-    n_iter_ : int
-        rounds that were kept
-    kinds_ : list
-        "numeric" or "nominal" of each column
-    categories_ : list
-        words of each nominal column, None for numbers
-    n_features_in_
-        number of columns seen by `fit`
-    feature_names_in_
-        names of the columns seen by `fit`, where it was given a table
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_digits
-    >>> from boostlit import BilinearBoostClassifier
-    >>> digits = load_digits(n_class=2)
-    >>> X, y = digits.images/16, digits.target
-    >>> model = BilinearBoostClassifier(n_estimators=3, fit_intercept=True).fit(X[::2], y[::2])
-    >>> print(f"{model.score(X[1::2], y[1::2]):.2f}")
-    0.99
-    """
+    "Boosted sparse bilinear model: a sum of terms alpha' X beta, one-against-all for many classes."
     #: words_ (float array, rounds x parts x words): alpha of every term
     #: components_ (float array, rounds x parts x components): beta of every term
     #: biases_ (float array, rounds x parts): free part of every term
@@ -535,24 +430,7 @@ class BilinearBoostClassifier(Booster):
     def fit(self, X:"ArrayLike|list", y:"ArrayLike", sample_weight:"ArrayLike|None"=None,
             validation:"tuple|None"=None, # (X, y) to stop early on
            )->"BilinearBoostClassifier":
-        """Fit on blocks `X` and labels `y`.
-
-        Parameters
-        ----------
-        X : ArrayLike | list
-            rows, one per example: an array, or a table with named columns
-        y : ArrayLike
-            label of every row
-        sample_weight : ArrayLike | None, default=None
-            weight of every row; None: all the same
-        validation : tuple | None, default=None
-            (X, y) to stop early on
-
-        Returns
-        -------
-        BilinearBoostClassifier
-            the estimator itself
-        """
+        "Fit on blocks `X` and labels `y`."
         _check_settings(self)
         problem = read_problem(self, X, y, sample_weight)
         run, stopping = begin_run(self, *problem, validation)
@@ -564,49 +442,22 @@ class BilinearBoostClassifier(Booster):
         return self
 
     def make_oracle(self, X, codes):
-        """Bilinear terms over the blocks.
-
-        Parameters
-        ----------
-        X
-            rows, one per example: an array, or a table with named columns
-        codes
-            an oracle
-        """
+        "Bilinear terms over the blocks."
         seed = int(check_random_state(self.random_state).randint(2**31-1))
         names = set(TermSettings._fields) - {"seed"}
         return BilinearOracle(X, TermSettings(seed=seed, **{k: getattr(self, k) for k in names}))
 
     def make_master(self, n_classes):
-        """The paper's step for one problem, or for all classes at once.
-
-        Parameters
-        ----------
-        n_classes
-            a master
-        """
+        "The paper's step for one problem, or for all classes at once."
         return BilinearStep(n_classes, self.loss, self.normalise, self.coupling, self.balanced)
 
     def read_rows(self, X, y=None):
-        """Blocks when predicting, blocks and labels when fitting.
-
-        Parameters
-        ----------
-        X
-            rows, one per example: an array, or a table with named columns
-        y : default=None
-            rows, or rows and labels
-        """
+        "Blocks when predicting, blocks and labels when fitting."
         blocks = _check_blocks(self, X, fit=y is not None)
         return blocks if y is None else (blocks, _check_labels(y, blocks.shape[0]))
 
     def keep_hypotheses(self, columns):
-        """Terms as three arrays, coefficients included.
-
-        Parameters
-        ----------
-        columns
-        """
+        "Terms as three arrays, coefficients included."
         terms, factors = np.moveaxis(np.array(columns), 0, 1), np.atleast_2d(self.alphas_).T
         del self.alphas_
         if not terms.any(): terms, factors = terms[:0], factors[:0]
@@ -620,17 +471,7 @@ class BilinearBoostClassifier(Booster):
                           RuntimeWarning, stacklevel=4)
 
     def staged_decision_function(self, X:"ArrayLike|list")->"Iterator[np.ndarray]":
-        """Scores after every round: (n,) for two classes, (n, K) for more.
-
-        Parameters
-        ----------
-        X : ArrayLike | list
-            rows, one per example: an array, or a table with named columns
-
-        Yields
-        ------
-        Iterator[ndarray]
-        """
+        "Scores after every round: (n,) for two classes, (n, K) for more."
         check_is_fitted(self)
         X = self.read_rows(X)
         F = np.zeros((self.words_.shape[1], X.shape[0]))
@@ -639,17 +480,7 @@ class BilinearBoostClassifier(Booster):
             yield F[0].copy() if len(F) == 1 else F.T.copy()
 
     def decision_function(self, X:"ArrayLike|list")->np.ndarray:
-        """Scores of the whole sum: (n,) for two classes, (n, K) for more.
-
-        Parameters
-        ----------
-        X : ArrayLike | list
-            rows, one per example: an array, or a table with named columns
-
-        Returns
-        -------
-        ndarray
-        """
+        "Scores of the whole sum: (n,) for two classes, (n, K) for more."
         check_is_fitted(self)
         X = self.read_rows(X)
         F = np.zeros((self.words_.shape[1], X.shape[0]))
@@ -658,24 +489,18 @@ class BilinearBoostClassifier(Booster):
         return F[0] if len(F) == 1 else F.T
 
     def proba_of(self, scores):
-        """Probabilities of scores, by the link with the chosen slope.
-
-        Parameters
-        ----------
-        scores
-            (n, K)
-        """
+        "Probabilities of scores, by the link with the chosen slope."
         return scores_to_proba(self.slope_*scores)
 
     @property
     def terms_(self)->"pa.Table":
-        """One row a term: round, class, its strongest words and components, its weight."""
+        "One row a term: round, class, its strongest words and components, its weight."
         check_is_fitted(self)
         return describe_bilinear(self)
 
     @property
     def feature_importances_(self)->np.ndarray:
-        """Share of the fall of the logarithm of the loss that each word brought about."""
+        "Share of the fall of the logarithm of the loss that each word brought about."
         check_is_fitted(self)
         return _word_shares(self)
 
@@ -687,18 +512,12 @@ class BilinearBoostClassifier(Booster):
         return "\n".join([repr(self)] + lines + more)
 
     def trial_input(self):
-        """A block of zeros, to try a model from a file on."""
+        "A block of zeros, to try a model from a file on."
         return np.zeros((1, self.n_words_, self.n_components_))
 
     @staticmethod
     def upgrade_file(parameters, state):
-        """Files of 0.1: patience was the value of early_stopping, probabilities had no slope.
-
-        Parameters
-        ----------
-        parameters
-        state
-        """
+        "Files of 0.1: patience was the value of early_stopping, probabilities had no slope."
         patience = parameters.get("early_stopping")
         if "early_stopping" in parameters: parameters["early_stopping"] = bool(patience)
         if patience and not isinstance(patience, bool): parameters["n_iter_no_change"] = patience
@@ -730,95 +549,11 @@ BilinearBoostClassifier.file_fields = {
     "n_rounds_": Whole("rounds", 0, 1 << 26),
     "n_iter_": OrMissing(Whole("kept", 0, 1 << 26))}
 
-# %% ../../nbs/bilinear/04_boosting.ipynb #748936cc
+# %% ../../nbs/bilinear/04_boosting.ipynb #9621b6f8
 class SparseBilinearClassifier(BilinearBoostClassifier):
-    """One bilinear term per class: the model of the paper before boosting.
-
-    Parameters
-    ----------
-    c1 : float, default=.1
-        penalty of the words
-    c2 : float, default=.1
-        penalty of the components
-    relative : bool, default=True
-        penalties as shares of the smallest that give zero?
-    penalty : str, default="l1"
-        "l1" (SBLM), "l2" (L2BLM) or "product"
-    ridge : float, default=0.
-        Euclidean penalty, share of the mean curvature
-    loss : str, default="exponential"
-        "exponential", "logistic" or "squared"
-    n_alternations : int, default=3
-        passes over both blocks
-    start : str, default="constant"
-        component weights: "constant", "gradient", "random"
-    fit_intercept : bool, default=False
-        a free bias
-    balanced : bool, default=False
-        half of the weight for either side of a problem?
-    tol : float, default=1e-8
-        of the subproblems, in units of the penalty
-    n_jobs : int | None, default=None
-        threads
-    random_state : int | np.random.RandomState | None, default=None
-        of random starts
-    verbose : bool, default=False
-        show progress
-    class_weight : dict | str | None, default=None
-        factors on the weights of classes
-    calibrate : bool, default=True
-        choose the slope of the probabilities?
-
-    Attributes
-    ----------
-    words_ : float array, rounds x parts x words
-        alpha of every term
-    components_ : float array, rounds x parts x components
-        beta of every term
-    biases_ : float array, rounds x parts
-        free part of every term
-    penalties_ : float array, 2 x parts
-        absolute penalties of words and components
-    slope_ : float
-        of the link from scores to probabilities
-    n_words_ : int
-        rows of a block
-    n_components_ : int
-        columns of a block
-    n_rounds_ : int
-        rounds that were kept
-    terms_ : pa.Table
-        One row a term: round, class, its strongest words and components, its weight.
-    feature_importances_ : ndarray
-        Share of the fall of the logarithm of the loss that each word brought about.
-    history_
-    alphas_ : float array
-        coefficient of each term: (rounds,), or (parts, rounds)
-    hypotheses_ : record array
-        the terms, (parts, rounds)
-    n_iter_ : int
-        rounds that were kept
-    kinds_ : list
-        "numeric" or "nominal" of each column
-    categories_ : list
-        words of each nominal column, None for numbers
-    n_features_in_
-        number of columns seen by `fit`
-    feature_names_in_
-        names of the columns seen by `fit`, where it was given a table
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_digits
-    >>> from boostlit import SparseBilinearClassifier
-    >>> digits = load_digits(n_class=2)
-    >>> X, y = digits.images/16, digits.target
-    >>> model = SparseBilinearClassifier(fit_intercept=True).fit(X[::2], y[::2])
-    >>> print(f"{model.score(X[1::2], y[1::2]):.2f}")
-    0.99
-    """
+    "One bilinear term per class: the model of the paper before boosting."
     n_estimators, learning_rate, subsample, warm_start = 1, 1., 1., False
-    early_stopping, validation_fraction, n_iter_no_change, callbacks = False, .2, 10, None
+    early_stopping, validation_fraction, callbacks = False, .2, None
     normalise, coupling = True, "none"
 
     def __init__(self,
@@ -860,11 +595,12 @@ def _check_blocks(est, X, fit=False):
                          f"{est.n_components_}")
     return X
 
-# %% ../../nbs/bilinear/04_boosting.ipynb #a25b4c32
+# %% ../../nbs/bilinear/04_boosting.ipynb #0ddaa86e
 def _slope(est, X, codes, weights):
     "The slope of the link that suits examples a second model has not seen; one if too few."
-    if np.bincount(codes).min() < 3: return 1.
-    held = hold_out(codes, 1/3, np.random.RandomState(0))
+    fold = content_folds(X, codes)
+    held = fold == 0
+    if fold.max(initial=0) < 2: return 1.
     twin = clone(est).set_params(calibrate=False, verbose=False)
     if "n_estimators" in est.get_params():
         twin.set_params(n_estimators=est.n_rounds_, early_stopping=False, warm_start=False,
@@ -875,17 +611,34 @@ def _slope(est, X, codes, weights):
         F = twin.fit(take_rows(X, ~held), codes[~held], w).decision_function(take_rows(X, held))
     return best_slope(F, codes[held], None if weights is None else weights[held])
 
+# %% ../../nbs/bilinear/04_boosting.ipynb #be51bf38
+def content_folds(X,              # blocks
+                  codes,          # class numbers
+                 )->np.ndarray:   # 0, 1 or 2 for every picture; all 0 where a class has too few
+    "Three folds by what a picture holds, not by where it stands: repeated pictures stay together."
+    r = np.random.default_rng(0)
+    mark = X.times_words(r.normal(size=X.shape[1]))@r.normal(size=X.shape[2])
+    mark = np.round(mark/(np.abs(mark).max() or 1.), 10)          # in any unit, the same
+    fold = np.zeros(len(codes), np.int64)
+    for k in np.unique(codes):
+        kinds, which = np.unique(mark[codes == k], return_inverse=True)
+        if len(kinds) < 3: return np.zeros(len(codes), np.int64)
+        fold[codes == k] = which % 3
+    return fold
+
+# %% ../../nbs/bilinear/04_boosting.ipynb #4f273f08
 def best_slope(scores,          # (n,) or (n, K) scores of examples the model has not seen
                codes,           # their class numbers
                weights=None,    # of the examples
               )->float:         # factor on the scores with the smallest log loss
     "Temperature scaling: one number between scores and probabilities."
     w = np.ones(len(codes)) if weights is None else weights
-    def log_loss(u):
-        p = scores_to_proba(np.exp(u)*scores)[np.arange(len(codes)), codes]
-        return w@-np.log(np.maximum(p, 1e-15))/w.sum()
-    if not np.any(scores) or w.sum() == 0: return 1.
-    return float(np.exp(minimize_scalar(log_loss, bounds=(-14, 6), method="bounded").x))
+    F = np.c_[-scores, scores] if scores.ndim == 1 else scores/(scores.shape[1] - 1)
+    own = F[np.arange(len(codes)), codes]
+    if not np.any(F) or w.sum() == 0: return 1.
+    fall = lambda u: w@((scores_to_proba(np.exp(u)*scores)*F).sum(1) - own)/w.sum()
+    if fall(-14.) >= 0: return float(np.exp(-14.))                # scores that say nothing
+    return float(np.exp(brentq(fall, -14., 8.))) if fall(8.) > 0 else float(np.exp(8.))
 
 # %% ../../nbs/bilinear/04_boosting.ipynb #b59906f5
 CHOICES = {"penalty": ("l1", "l2", "product"), "loss": tuple(LOSSES),
