@@ -6,12 +6,14 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.linear_model import Lasso, LogisticRegression
+from sklearn.metrics import log_loss
+from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import check_estimator
 from hypothesis import given, settings, strategies as st
 from boostlit.bilinear.model import as_blocks, balance, bilinear_scores, make_word_place
-from boostlit.bilinear.feature_sign import (LOSSES, c_max, duality_gap, feature_sign,
-                                            feature_sign_reference, kkt_violation,
-                                            lbfgs_split, penalty_path, quadratic_l1, ridge_fit)
+from boostlit.bilinear.feature_sign import (LOSSES, c_max, degenerate_problem, duality_gap,
+                                            feature_sign, feature_sign_reference,
+                                            kkt_violation, penalty_path, quadratic_l1, ridge_fit)
 from boostlit.bilinear.boosting import (BilinearBoostClassifier, BilinearOracle, BilinearStep,
                                         SparseBilinearClassifier, alternate, boost_reference,
                                         cell_weights)
@@ -93,8 +95,8 @@ def test_logistic_is_scikit_learns(cancer, c):
     assert np.abs(found.coef - peer.coef_[0]).max() < 1e-6
     assert np.array_equal(found.coef != 0, peer.coef_[0] != 0)
     objective = lambda a: np.logaddexp(0, -y*(Z @ a)).mean() + c*np.abs(a).sum()
-    assert found.objective == pytest.approx(objective(found.coef),
-                                            rel=1e-9) and found.objective <= objective(peer.coef_[0])*(1 + 1e-12)
+    assert found.objective == pytest.approx(objective(found.coef), rel=1e-9)
+    assert found.objective <= objective(peer.coef_[0])*(1 + 1e-12)
 
 
 def test_c_max_is_sharp(cancer):
@@ -239,10 +241,24 @@ def test_balance_keeps_the_term():
 
 
 # --- estimators ---
-@pytest.mark.parametrize("est", [BilinearBoostClassifier(3), SparseBilinearClassifier()],
+@pytest.mark.parametrize("est", [BilinearBoostClassifier(3), SparseBilinearClassifier(),
+                                 CorrectiveBilinearClassifier(3)],
                          ids=lambda e: type(e).__name__)
 def test_scikit_learn_checks(est):
-    check_estimator(est, on_fail="raise")
+    if isinstance(est, CorrectiveBilinearClassifier):
+        why = "libsvm stops at a tolerance: weights and repetitions end a little apart"
+        known = {f"check_sample_weight_equivalence_on_{k}_data": why for k in ("dense", "sparse")}
+    else:
+        known = {"check_class_weight_classifiers":
+                 "no bias by default: a form through the origin cannot prefer one class everywhere"}
+    check_estimator(est, on_fail="raise", expected_failed_checks=known)
+
+
+def test_class_weights_with_a_bias():
+    r = np.random.default_rng(0)
+    X, y = 20*r.normal(size=(100, 5)) + 5, np.arange(100) % 2
+    e = BilinearBoostClassifier(fit_intercept=True, class_weight={0: 1000, 1: 1e-4}).fit(X, y)
+    assert (e.predict(X) == 0).mean() > .87
 
 
 def test_weights_count_as_repetition(digits):
@@ -259,8 +275,8 @@ def test_weights_count_as_repetition_with_fewer_rows_than_columns(seed):
     X, y, k = r.rand(15, 30), np.arange(15) % 3, r.randint(0, 5, 15)
     # singular systems: only a tight default makes the two ways meet
     for C in (SparseBilinearClassifier(), BilinearBoostClassifier(4)):
-        a, b = clone(C).fit(X, y, k).decision_function(X), clone(C).fit(X.repeat(k, axis=0),
-                                                                        y.repeat(k)).decision_function(X)
+        a = clone(C).fit(X, y, k).decision_function(X)
+        b = clone(C).fit(X.repeat(k, axis=0), y.repeat(k)).decision_function(X)
         assert np.allclose(a, b, rtol=1e-6, atol=1e-8)
 
 
@@ -330,9 +346,8 @@ def test_corner_cases():
     X.setflags(write=False)
     e = BilinearBoostClassifier(3, start="gradient").fit(X, y)
     assert (e.predict(X) == y).mean() >= .5 and np.isfinite(e.decision_function(X)).all()
-    with pytest.warns(RuntimeWarning,
-                      match="penalty leaves nothing"): z = SparseBilinearClassifier(1000., 1000.,
-                                                                                    relative=False).fit(X/1e6, y)
+    with pytest.warns(RuntimeWarning, match="penalty leaves nothing"):
+        z = SparseBilinearClassifier(1000., 1000., relative=False).fit(X/1e6, y)
     assert z.predict(X).shape == (6,)
 
 
@@ -378,9 +393,8 @@ def test_shapes_become_words_of_the_first_component():
     codes = repair.shape_codes(pa.table({"rows": [7, 7, 9, 5], "cols": [8, 8, 8, 8]}), [0, 2])
     assert codes.tolist() == [0, 0, 1, -1]
     S = repair.add_shape(blocks.blocks_from(H), codes, .25).to_dense()
-    assert S.shape == (4, 8, 3) and np.array_equal(S[:, :6], H) and np.allclose(S[:, 6:, 0],
-                                                                                [[.5, 0], [.5, 0],
-                                                                                 [0, .5], [0, 0]]) and not S[:, 6:, 1:].any()
+    assert S.shape == (4, 8, 3) and np.array_equal(S[:, :6], H) and not S[:, 6:, 1:].any()
+    assert np.allclose(S[:, 6:, 0], [[.5, 0], [.5, 0], [0, .5], [0, 0]])
 
 
 def test_corrective_boosting_ends_at_the_machine_and_is_sparse_when_cut():
@@ -490,3 +504,199 @@ def test_stored_objects_and_blur_support_the_text():
         assert s < b < p
     assert v["Blur", "blur 1", "cross-validated accuracy"] > v["Blur", "blur 1.6",
                                                                "cross-validated accuracy"]
+
+
+# --- designs that make trouble ---
+def degenerate_gap(Z, y, w, c, loss, a):
+    used = w > 0
+    value = loss_value(Z@a, y, w, LOSSES[loss]) + c*np.abs(a).sum()
+    return duality_gap(Z[used], y[used], w[used], c, a, loss)/value, value
+
+
+def check_degenerate(seed):
+    "Both versions of the search and an independent solver on one problem."
+    Z, y, w, c, loss, kind = degenerate_problem(seed)
+    if c == 0: return
+    for a in (feature_sign(Z, y, c, w, loss).coef, feature_sign_reference(Z, y, c, w, loss)[0]):
+        gap, value = degenerate_gap(Z, y, w, c, loss, a)
+        assert gap <= 1e-9, (seed, kind, loss, gap)
+    with np.errstate(all="ignore"): other = lbfgs_split(Z, y, c, w, loss, restarts=2)[1]
+    assert value <= other*(1 + 1e-9), (seed, kind, loss, value, other)
+
+
+def check_degenerate_turns(seed):
+    "One alternation goes down, and its last block problem is solved."
+    Z, y, w, c, loss, kind = degenerate_problem(seed)
+    d = Z.shape[1]
+    if c == 0 or d < 2: return
+    X, w = np.stack([Z, Z[:, ::-1], Z[:, np.arange(d)[::-1]//2]], axis=2), w/w.sum()
+    alpha, beta, trace = alternate(X, y, w, c, c, np.full(3, 1/3), loss, tol=1e-9)
+    assert (np.diff(trace) <= 1e-9*trace[0]).all(), (seed, kind, loss)
+    if alpha.any():
+        rows = np.einsum("nkj,k->nj", X, alpha)
+        found = feature_sign(rows, y, c, w, loss).objective
+        other = lbfgs_split(rows, y, c, w, loss, restarts=2)[1]
+        assert found <= other*(1 + 1e-9), (seed, kind, loss, found, other)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_degenerate_problems():
+    for seed in range(5000 if os.environ.get("BOOSTLIT_SOAK") else 100):
+        check_degenerate(seed)
+        check_degenerate_turns(seed)
+
+
+def test_exact_search_ends_on_dependent_columns():
+    for seed in range(100):
+        r = np.random.default_rng(seed)
+        n = int(r.integers(3, 15))
+        M = r.normal(size=(n, 5))
+        Z, y = np.c_[M, M[:, r.integers(0, 5, 4)], M@r.normal(size=(5, 3))], r.normal(size=n)
+        c = 10**r.uniform(-3, -.3)*c_max(Z, y, loss="squared")
+        a, passes = exact_passes(Z, y, c)
+        best = feature_sign(Z, y, c, loss="squared").objective
+        assert .5*np.mean((y - Z@a)**2) + c*np.abs(a).sum() <= best*(1 + 1e-8)
+
+
+def test_kernels_give_the_same_bits():
+    r = np.random.default_rng(0)
+    m, y, w = 50*r.normal(size=300), np.where(r.random(300) < .5, 1., -1.), r.random(300)
+    w[::7] = 0
+    for loss in range(3):
+        seen = []
+        for mode in ("python", "compiled"):
+            slopes = np.empty((2, 300))
+            with kernels(mode):
+                loss_slopes(m, y, w, loss, *slopes)
+                seen.append((loss_value(m, y, w, loss), slopes))
+        assert seen[0][0] == seen[1][0] and np.array_equal(seen[0][1], seen[1][1])
+    assert loss_value(np.array([-1e4]), np.ones(1), np.ones(1), 0) == np.inf
+
+
+def test_rivals_agree():
+    r = np.random.default_rng(0)
+    Z, y, w = r.normal(size=(60, 20)), np.where(r.random(60) < .5, 1., -1.), np.full(60, 1/60)
+    for loss in LOSSES:
+        c = .1*c_max(Z, y, w, loss)
+        best = feature_sign(Z, y, c, w, loss).objective
+        found = fista(Z, y, c, w, loss, max_iter=20000, seconds=5.)[1]
+        assert found == pytest.approx(best, rel=1e-7)
+        assert lbfgs_split(Z, y, c, w, loss)[1] == pytest.approx(best, rel=1e-9)
+
+
+def test_scalar_counter_example_never_ends():
+    beta, values = [1.], []
+    for _ in range(6):
+        _, b, t = alternate(np.ones((1, 1, 1)), np.ones(1), np.ones(1), .1, .1, [beta[-1]],
+                            n_alternations=1, tol=1e-13)
+        beta.append(float(b[0]))
+        values += t
+    assert (np.diff(values) < 0).all() and (np.diff(beta) > 0).all()
+    rate = alternation_rate(np.ones((1, 1, 1)), np.ones(1), np.ones(1), b, b)
+    assert rate == pytest.approx(((beta[-1]**2 - 1)/beta[-1]**2)**2, abs=.02)
+
+
+# --- the loop ---
+@pytest.mark.parametrize("master", [ExponentialStep, AdaBoost, Gentle, Logistic])
+@pytest.mark.parametrize("oracle", [BilinearOracle, ComponentOracle])
+def test_oracles_under_every_master(oracle, master):
+    X, y = make_word_place(120, n_words=6, grid=3, seed=4)
+    X = (X - X.mean(0))/10
+    run = boost(oracle(X), master(), y.astype(float), 5)
+    if master is not ExponentialStep or oracle is BilinearOracle:
+        assert (np.diff([row["loss"] for row in run.history]) <= 1e-9).all()
+    said = sum(a*oracle.apply(h, X) for h, a in zip(run.hypotheses, run.alphas))
+    assert np.allclose(said, run.scores, atol=1e-8)
+
+
+def test_transcription_loop_and_estimator_are_one():
+    X, y = make_word_place(150, n_words=6, grid=3, seed=3)
+    X = X + .3*(y > 0)[:, None, None]*(np.arange(6) == 2)[:, None]
+    F = boost_reference(X, y, 4, .01, .01, tol=1e-9)[2]
+    how = dict(c1=.01, c2=.01, relative=False, tol=1e-9)
+    talk = boost(BilinearOracle(X, **how), ExponentialStep(), y.astype(float), 4)
+    own = boost(BilinearOracle(X, **how), BilinearStep(), y.astype(float), 4, plain=True)
+    est = BilinearBoostClassifier(4, calibrate=False, **how).fit(X, y)
+    for scores in (talk.scores, own.scores, est.decision_function(X)):
+        assert np.allclose(scores, F, atol=1e-5)
+
+
+@pytest.mark.parametrize("kw", [{}, dict(loss="logistic", coupling="softmax"),
+                                dict(subsample=.6, random_state=1), dict(start="random")])
+def test_warm_start_goes_on(digits, kw):
+    X, y = digits[0][:200], digits[1][:200]
+    kw = dict(kw, calibrate=False, random_state=kw.get("random_state", 3))
+    half = BilinearBoostClassifier(2, warm_start=True, **kw).fit(X, y)
+    half.set_params(n_estimators=4).fit(X, y)
+    assert np.array_equal(half.words_, BilinearBoostClassifier(4, **kw).fit(X, y).words_)
+
+
+def test_controls_do_something(digits):
+    X, y = digits[0][:300], digits[1][:300]
+    plain = BilinearBoostClassifier(4, calibrate=False).fit(X, y)
+    weighted = clone(plain).set_params(class_weight={3: 50.}).fit(X, y)
+    assert not np.array_equal(plain.words_, weighted.words_)
+    stop = clone(plain).set_params(n_estimators=60, early_stopping=True, n_iter_no_change=2,
+                                   random_state=0).fit(X, y)
+    losses = stop.history_["validation_loss"].to_numpy()
+    assert stop.n_rounds_ < 60 and losses.argmin() == len(losses) - 1
+    told = clone(plain).fit(X, y, validation=(X[:50], y[:50]))
+    assert "validation_loss" in told.history_.column_names
+    assert abs(plain.feature_importances_.sum() - 1) < 1e-9
+
+
+# --- defaults, probabilities, the corrective model ---
+@pytest.mark.parametrize("name", sorted(matrix_sets()))
+@pytest.mark.parametrize("maker", [SparseBilinearClassifier, BilinearBoostClassifier,
+                                   CorrectiveBilinearClassifier])
+def test_defaults_do_not_explode(name, maker):
+    X, y = matrix_sets()[name]
+    K = len(np.unique(y))
+    odd = np.arange(len(y))//K % 2 == 1
+    e = maker().fit(X[~odd].astype(np.float32), y[~odd])
+    assert np.abs(e.words_).max() < 1e6 and np.isfinite(e.decision_function(X)).all()
+    p = e.predict_proba(X[odd])
+    assert np.allclose(p.sum(1), 1) and log_loss(y[odd], p) <= np.log(K) + .01
+
+
+def test_units_do_not_matter_to_the_corrective_model(digits):
+    X, y = digits[0][:200], digits[1][:200]
+    a = CorrectiveBilinearClassifier(4).fit(X, y)
+    b = CorrectiveBilinearClassifier(4).fit(X*2.**10, y)
+    assert np.allclose(a.decision_function(X), b.decision_function(X*2.**10), atol=1e-6)
+    packed = CorrectiveBilinearClassifier(4).fit([sparse.csr_matrix(x) for x in X], y)
+    assert np.allclose(a.decision_function(X), packed.decision_function(X), atol=1e-6)
+
+
+def test_corrective_model_is_an_estimator(digits, tmp_path):
+    models = pytest.importorskip("boostlit.core.models")
+    X, y = digits[0][:300], digits[1][:300]
+    e = CorrectiveBilinearClassifier(6, n_weights=20).fit(X[::2], y[::2])
+    assert ((e.components_ != 0).sum(2) == 1).all()
+    assert ((e.words_ != 0).sum((0, 2)) <= 20).all() and e.terms_.num_rows > 0
+    assert clone(e).get_params() == e.get_params() and e.score(X[1::2], y[1::2]) > .7
+    models.save_model(e, tmp_path/"m.arrow")
+    again = models.load_model(tmp_path/"m.arrow", classes=[CorrectiveBilinearClassifier])
+    assert np.array_equal(again.predict_proba(X), e.predict_proba(X))
+    stop = CorrectiveBilinearClassifier(8, early_stopping=True, random_state=0).fit(X, y)
+    assert 1 <= stop.n_rounds_ <= 8 and str(stop)
+    with pytest.raises(ValueError, match="n_weights"):
+        CorrectiveBilinearClassifier(n_weights=0).fit(X, y)
+
+
+def test_corrective_rounds_end_at_the_machine_on_all_cells():
+    X, y = make_word_place(80, n_words=5, grid=3, seed=1)
+    run = boost(ComponentOracle(X/20), SoftMargin(), y.astype(float), 9)
+    cells = X.reshape(80, -1)/20
+    whole = SVC(C=10., kernel="linear", tol=1e-6).fit(cells, y).decision_function(cells)
+    assert np.allclose(run.scores, whole, atol=1e-2) and len(run.hypotheses) == 9
+
+
+def test_models_that_learnt_nothing_can_be_saved(digits, tmp_path):
+    models = pytest.importorskip("boostlit.core.models")
+    X, y = digits[0][:60], digits[1][:60]
+    with pytest.warns(RuntimeWarning, match="penalty leaves nothing"):
+        e = BilinearBoostClassifier(3, 1e3, 1e3, relative=False).fit(X, y)
+    models.save_model(e, tmp_path/"m.arrow")
+    again = models.load_model(tmp_path/"m.arrow")
+    assert again.n_rounds_ == 0 and np.array_equal(again.predict(X), e.predict(X))

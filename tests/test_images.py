@@ -1,4 +1,4 @@
-"""The vision room, on the installed package: oracles by brute force, bad input, caches, and real pictures where they are at hand."""
+"""Images: oracles by brute force, bad input, caches, transformers, and real pictures."""
 import importlib.util
 import subprocess
 import sys
@@ -8,7 +8,13 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from boostlit.images import blocks, codebook, components, descriptors, integral
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+from boostlit.core.kernels import kernels
+from boostlit.images import (Codebook, Components, DenseSIFT, FisherVector, SpatialPyramid, blocks,
+                             codebook, components, descriptors, integral, picture_folder)
 from boostlit.images import pictures as images
 
 needs_cv2 = pytest.mark.skipif(not images.have_cv2(), reason="OpenCV is not installed")
@@ -30,10 +36,11 @@ def picture(h=90, w=120, seed=0):
                    255).astype(np.uint8)
 
 
-# ---- images -----------------------------------------------------------------------------------------------------------
+# --- images ---
 def test_importing_the_room_imports_neither_opencv_nor_matplotlib():
-    code = ("import sys, boostlit.images.pictures, boostlit.images.descriptors, boostlit.images.codebook, boostlit.images.blocks, "
-            "boostlit.images.components, boostlit.images.integral; print([m for m in ('cv2', 'matplotlib', 'nbdev', 'fastcore') if m in sys.modules])")
+    code = ("import sys, boostlit.images.components, boostlit.images.integral, boostlit.images; "
+            "print([m for m in ('cv2', 'matplotlib', 'nbdev', 'fastcore', 'numba') "
+            "if m in sys.modules])")
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "[]"
 
@@ -66,8 +73,8 @@ def test_image_set_from_a_folder_of_ones_own(monkeypatch, tmp_path):
                                   per_image=20)
     G = components.image_features("mine", 5, (3, 2), 20, cache=tmp_path/"c", n_images=8,
                                   per_image=20, n_jobs=2)
-    assert F["X"].shape == (8, 5, 6) and (F["X"].values
-                                          == G["X"].values).all() and list(F["classes"]) == ["a", "b"]
+    assert F["X"].shape == (8, 5, 6) and (F["X"].values == G["X"].values).all()
+    assert list(F["classes"]) == ["a", "b"]
 
 
 @needs_cv2
@@ -116,7 +123,7 @@ def test_map_images_resumes_and_ignores_the_number_of_threads(tmp_path):
     assert off[-1] == len(flat) == sum(i % 5 for i in range(57))
 
 
-# ---- descriptors ------------------------------------------------------------------------------------------------------
+# --- descriptors ---
 @needs_cv2
 @pytest.mark.parametrize("seed", range(4))
 def test_readable_sift_agrees_with_opencv(seed):
@@ -153,7 +160,7 @@ def test_flat_pictures_are_described_without_nan():
         assert np.isfinite(fn(np.full((40, 40), 200, np.uint8)).astype(float)).all()
 
 
-# ---- codebook ---------------------------------------------------------------------------------------------------------
+# --- codebook ---
 @given(st.integers(1, 40), st.integers(1, 30), st.integers(1, 6), st.integers(0, 99))
 @settings(max_examples=30, deadline=None)
 def test_assignment_is_the_nearest_centre(n, k, d, seed):
@@ -173,7 +180,7 @@ def test_codebook_errors_and_order():
     assert (codebook.fit_codebook(X, 6) == codebook.fit_codebook(X, 6)).all()
 
 
-# ---- blocks -----------------------------------------------------------------------------------------------------------
+# --- blocks ---
 @given(st.integers(1, 6), st.integers(1, 7), st.integers(1, 5), st.integers(0, 999))
 @settings(max_examples=40, deadline=None)
 def test_products_equal_the_definition(n, d, m, seed):
@@ -225,7 +232,7 @@ def test_threads_change_nothing():
     assert (X.right(b) == X.right(b, n_jobs=2)).all()
 
 
-# ---- components -------------------------------------------------------------------------------------------------------
+# --- components ---
 @given(st.integers(1, 3000), st.integers(1, 200), st.integers(1, 30))
 @settings(max_examples=300, deadline=None)
 def test_windows_always_cover(length, size, count):
@@ -287,7 +294,7 @@ def test_split_and_accuracy():
     assert components.class_accuracy(y, np.zeros(60)) == pytest.approx(1/3)
 
 
-# ---- integral images --------------------------------------------------------------------------------------------------
+# --- integral images ---
 @given(st.integers(2, 30), st.integers(2, 30), st.integers(0, 99))
 @settings(max_examples=30, deadline=None)
 def test_box_sums(h, w, seed):
@@ -345,7 +352,8 @@ def test_log_odds_repair_machines_of_different_scale():
     # same folds every time
     assert set(odds) <= {0, 1, 2} and (odds == components.kernel_svm(K, y, train, test,
                                                                      calibrate=True)).all()
-    assert components.class_accuracy(y[test], odds) > max(.5, components.class_accuracy(y[test], raw) - .08)
+    before = components.class_accuracy(y[test], raw)
+    assert components.class_accuracy(y[test], odds) > max(.5, before - .08)
     # any codes
     codes = np.array([7, -2, 40])[y]
     assert (components.kernel_svm(K, codes, train, test, calibrate=True)
@@ -370,3 +378,104 @@ def test_a_small_pyramid_recognises_scenes():
     train, test = components.random_split(F["y"], 20, 0)
     assert components.class_accuracy(F["y"][test],
                                      components.kernel_svm(K, F["y"], train, test)) > .6
+
+
+# --- transformers ---
+def sky_and_sea(seed, upside_down):
+    "Horizontal waves below, diagonal clouds above; or the other way round."
+    r = np.random.default_rng(seed)
+    y, x = np.mgrid[:90, :120]
+    top = y < 90*r.uniform(.4, .6)
+    waves, clouds = np.sin(y/2 + r.uniform(0, 6)), np.sin((x + y)/5 + r.uniform(0, 6))
+    img = 128 + 60*np.where(top ^ upside_down, clouds, waves) + r.normal(0, 12, x.shape)
+    return np.clip(img, 0, 255).astype(np.uint8)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for i in range(32):
+        place = tmp_path/"pictures"/("beach", "dream")[i % 2]
+        place.mkdir(parents=True, exist_ok=True)
+        (place/f"{i:02d}.png").write_bytes(png(sky_and_sea(i, bool(i % 2))))
+    return tmp_path/"pictures"
+
+
+@needs_cv2
+def test_ten_lines_from_a_folder_to_a_saved_classifier(folder):
+    from boostlit import BilinearBoostClassifier, load_model, save_model
+    files, labels = picture_folder(folder)
+    looks = make_pipeline(DenseSIFT(), Codebook(16, random_state=0), Components((3, 3), side=40))
+    model = BilinearBoostClassifier(4, start="gradient").fit(looks.fit_transform(files[::2]),
+                                                             labels[::2])
+    assert model.score(looks.transform(files[1::2]), labels[1::2]) > .85
+    save_model(model, folder/"m.arrow")
+    seen = looks.transform(files)
+    assert np.array_equal(load_model(folder/"m.arrow").predict(seen), model.predict(seen))
+
+
+@needs_cv2
+def test_transformers_are_scikit_learns(folder):
+    files, labels = picture_folder(folder)
+    whole = make_pipeline(DenseSIFT(step=16), Codebook(8, random_state=0),
+                          SpatialPyramid(2, flat=True), LogisticRegression(C=1e3))
+    again = clone(whole)
+    assert again.get_params()["codebook__n_words"] == 8
+    assert whole.fit(files[::2], labels[::2]).score(files[1::2], labels[1::2]) > .8
+    again.set_params(densesift__n_jobs=2).fit(files[::2], labels[::2])
+    assert np.array_equal(again.predict_proba(files), whole.predict_proba(files))
+    assert 0 <= cross_val_score(clone(whole), np.array(files), labels, cv=3).mean() <= 1
+
+
+@needs_cv2
+def test_pictures_of_any_kind_give_the_same_patches(folder, tmp_path):
+    files, _ = picture_folder(folder)
+    arrays = [sky_and_sea(i, False) for i in (0, 2)]
+    look = DenseSIFT(memory=str(tmp_path/"cache"))
+    kinds = [files[:2], arrays, [a/255. for a in arrays], [png(a) for a in arrays]]
+    found = [look.transform(k)[1].descriptors for k in kinds*2]
+    assert all(np.array_equal(f, found[0]) for f in found)
+    assert len(look.transform(folder)) == 32
+    changed = files[0]
+    before = look.transform([changed])[0].descriptors
+    with open(changed, "wb") as f: f.write(png(sky_and_sea(9, True)))
+    assert not np.array_equal(look.transform([changed])[0].descriptors, before)   # never stale
+
+
+@needs_cv2
+def test_fisher_vectors(folder):
+    files, labels = picture_folder(folder)
+    patches = DenseSIFT(step=16, scales=(1., .5)).transform(files)
+    one, two = (FisherVector(3, 6, cells=((1, 1), (2, 1)), random_state=0, n_jobs=j).fit(patches)
+                for j in (1, 2))
+    F = one.transform(patches)
+    assert F.shape == (32, 36, 3) and np.array_equal(F, two.transform(patches))
+    assert np.allclose(np.linalg.norm(F, axis=1), 1, atol=1e-5)
+
+
+@needs_cv2
+@pytest.mark.parametrize("call, word", [
+    (lambda: DenseSIFT().transform([]), "no pictures"),
+    (lambda: DenseSIFT().transform(["nowhere.png"]), "nowhere.png"),
+    (lambda: DenseSIFT().transform([b"junk"]), "not a picture"),
+    (lambda: DenseSIFT().transform([np.full((40, 40), np.nan)]), "NaN"),
+    (lambda: DenseSIFT().transform([np.zeros((5, 5))]), "no room"),
+    (lambda: DenseSIFT(scales=()).transform([np.zeros((50, 50))]), "scales"),
+    (lambda: Codebook(0).fit(DenseSIFT().transform([np.zeros((50, 50))])), "n_words"),
+    (lambda: Codebook(2).fit([np.zeros((50, 50))]), "DenseSIFT"),
+    (lambda: Components((0, 1)).transform([]), "grid"),
+    (lambda: SpatialPyramid().transform(DenseSIFT().transform([np.zeros((50, 50))])), "Codebook"),
+    (lambda: picture_folder("nowhere"), "not a folder")])
+def test_transformers_refuse_in_one_sentence(call, word):
+    with pytest.raises(ValueError, match=word): call()
+
+
+def test_image_kernels_give_the_same_bits():
+    r = np.random.default_rng(0)
+    dense = r.poisson(.4, (70, 9, 5)).astype(float)
+    found = []
+    for mode in ("python", "compiled"):
+        with kernels(mode):
+            X = blocks.blocks_from(dense)
+            found.append((X.right(np.arange(5.)), X.left(np.arange(9.)/7), X.T.words,
+                          X[[3, 1]].values, components.intersection_kernel(dense.sum(2))))
+    assert all(np.array_equal(a, b) for a, b in zip(*found))
