@@ -309,7 +309,7 @@ def _class_step(w, w0, start, stride, y, out, alpha, down, up, votes, k):
             all_votes += votes[i, l]
             if votes[i, l] > votes[i, first]: first = l
         if first != y[i]: wrong += start[i*stride]
-        loss += w0[i*stride]*math.exp(-(votes[i, y[i]]*K - all_votes)/(K - 1)**2)
+        loss += w0[i*stride]*math.exp(-(votes[i, y[i]]*K - all_votes)/K)
     return total, wrong, loss
 
 def sign_step(part, codes, value, factor):
@@ -416,7 +416,7 @@ def dask_client(client):
     except ImportError as e:
         raise ImportError("training on a cluster needs Dask: pip install 'boostlit[dask]'") from e
     if client is not None: return client
-    try: return defaultdask_client()
+    try: return default_client()
     except ValueError:
         raise ValueError("no Dask client: make one with distributed.Client(...) or pass client=") from None
 
