@@ -10,7 +10,7 @@ __all__ = ['SETS', 'METHODS', 'QUANTITIES', 'checkerboard', 'table1', 'table1_nu
 import time
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
-from ..core.boosting import AdaBoostClassifier
+from ..core.boosters import AdaBoostClassifier
 from ..core.datasets import load_dataset
 from ..compositional.estimator import CompositionalBoostClassifier
 from ..compositional.rules import table1_column
