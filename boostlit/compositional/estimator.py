@@ -299,6 +299,14 @@ class CompositionalBoostClassifier(BoostingClassifierMixin, ClassifierMixin, Bas
         number of columns seen by `fit`
     feature_names_in_
         names of the columns seen by `fit`, where it was given a table
+    kinds_
+        "numeric" or "nominal", one per column
+    categories_
+        words of every nominal column, None for a numeric one
+    missing_
+        which columns had missing values in training
+    readings_
+        how every column of the table was read
 
     Examples
     --------
