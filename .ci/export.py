@@ -326,7 +326,7 @@ def usual_attributes(house, module, node):
         names.append("classes_")
     if any("tabular_input" in home.text for home, _ in line):
         names += ["kinds_", "categories_", "missing_", "readings_"]
-    if "LinearDiscriminantAnalysis" in bases:
+    if node.name == "WeightedLDA" or "LinearDiscriminantAnalysis" in bases:
         names += ["coef_", "intercept_", "means_", "priors_", "scalings_", "xbar_",
                   "explained_variance_ratio_"]
     return names
