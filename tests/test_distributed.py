@@ -1,15 +1,32 @@
 "Training on a Dask cluster of two processes: the same model as on one machine, also when a worker is killed."
-import logging, os, signal, subprocess, sys, threading, time, warnings
-import numpy as np, pyarrow as pa, pyarrow.parquet as pq, pytest
+import logging
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import warnings
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
 pytest.importorskip("distributed")
 from hypothesis import given, settings, strategies as st
 from boostlit import AdaBoostClassifier, GentleBoostClassifier, QuadraticBoostClassifier
 from boostlit.core import stumps
-from boostlit.core.boosting import adaboost
+from boostlit.distributed import training
 from boostlit.core.datasets import have_dataset
-from boostlit.distributed.training import (DistributedStumpOracle, Run, answer, class_histograms, distributed_adaboost, distributed_gentleboost, lane_histograms,
-                                       load_partition, matrix_of, merge_answers, merge_summaries, plan_table, same_stumps, scan_stump, summarise_partition, vote)
-from boostlit.distributed.search import compare_models, distributed_closed_itemsets, distributed_quadraticboost, same_products
+from boostlit.core.loop import boost
+from boostlit.core.masters import AdaBoost
+from boostlit.distributed.training import (DistributedStumpOracle, Reading, Run, answer,
+                                           class_histograms, distributed_adaboost,
+                                           distributed_gentleboost, lane_histograms, load_partition,
+                                           matrix_of, merge_answers, merge_summaries, plan_table,
+                                           sample_partition, same_stumps, scan_stump,
+                                           summarise_partition, vote)
+from boostlit.distributed.search import (compare_models, distributed_closed_itemsets,
+                                         distributed_quadraticboost, same_products)
 from boostlit.core.stumps import StumpOracle
 
 SOAK = bool(os.environ.get("BOOSTLIT_SOAK"))
@@ -39,7 +56,14 @@ def weighted(table): return table.drop_columns(["weight"]), table
 def plan_of(table, pieces, max_bins):
     "The plan from pieces, without a cluster."
     summary = merge_summaries([summarise_partition(p, "y", None, max_bins) for p in pieces])
-    return plan_table(summary, lambda names, rows: matrix_of(table, names, [None]*len(names))[slice(None) if rows is None else rows], "y", None, max_bins, ())
+    def samples(reading, wanted, n):
+        return np.concatenate([sample_partition(p, None, (), reading, wanted, n) for p in pieces])
+    return plan_table(summary, samples, "y", None, max_bins, ())
+
+
+def plan_matrix(table, plan):
+    "The table as the plan reads it."
+    return matrix_of(table, Reading(plan.names, list(zip(plan.readings, plan.categories))))
 
 
 @settings(max_examples=15, deadline=None)
@@ -48,13 +72,13 @@ def test_cuts_and_answers_do_not_depend_on_the_pieces(edges, max_bins, seed):
     table = mixed_table(300, seed=seed).drop_columns(["weight"])
     pieces = [p for p in cut(table, sorted(set(edges))) if len(p)]
     plan = plan_of(table, pieces, max_bins)
-    one = StumpOracle(matrix_of(table, plan.names, plan.categories), plan.kinds, max_bins)
+    one = StumpOracle(plan_matrix(table, plan), plan.kinds, max_bins)
     assert all(np.array_equal(a, b) for a, b in zip(plan.points, one.points)) and np.array_equal(plan.n_codes, one.n_codes)
     parts = [load_partition(p, plan, k) for k, p in enumerate(pieces)]
     assert np.array_equal(np.concatenate([p.codes for p in parts], axis=1), one.codes)
     y = 2.*(np.array(table["y"].to_pylist()) == plan.classes[1]) - 1
     run, log = Run("r", "adaboost", 1, 2), []
-    reference = adaboost(one, y, 4)
+    reference = boost(one, AdaBoost(), y, 4)
     for h, row in zip(reference.hypotheses, reference.history):
         (total, *_), H = merge_answers([answer(p, run, 0, log, lane_histograms, [[]], False) for p in parts])
         stump, edge = scan_stump(plan, H[0], H[0], total, "error")
@@ -62,21 +86,23 @@ def test_cuts_and_answers_do_not_depend_on_the_pieces(edges, max_bins, seed):
         assert stump == h and found["weighted_error"] == row["weighted_error"] and found["alpha"] == row["alpha"]         # to the last bit
         log.append((stump, row["alpha"], *factors))
     merge_answers([answer(p, run, 0, log, lane_histograms, [[]], False) for p in parts])
-    assert np.array_equal(np.concatenate([p.w for p in parts]), reference.weights)
+    np.testing.assert_allclose(np.concatenate([p.w for p in parts]), reference.weights, rtol=1e-14)
 
 
 def test_quantile_cuts_use_the_sample_of_one_machine(monkeypatch):
     monkeypatch.setattr(stumps, "SAMPLE", 100)
+    monkeypatch.setattr(stumps, "ALL_ROWS", 200)
+    monkeypatch.setattr(training, "ALL_ROWS", 200)
     table = mixed_table(400).drop_columns(["weight"])
     plan = plan_of(table, cut(table, [50, 120, 390]), 8)
-    one = StumpOracle(matrix_of(table, plan.names, plan.categories), plan.kinds, 8)
+    one = StumpOracle(plan_matrix(table, plan), plan.kinds, 8)
     assert all(np.array_equal(a, b) for a, b in zip(plan.points, one.points))
 
 
 def test_lost_memory_is_replayed_bit_for_bit():
     table = mixed_table().drop_columns(["weight"])
     plan = plan_of(table, [table], 32)
-    stump = StumpOracle(matrix_of(table, plan.names, plan.categories), plan.kinds, 32).best(np.where(np.array(table["y"].to_pylist()) == "yes", 1., -1.), np.full(600, 1/600))[0]
+    stump = StumpOracle(plan_matrix(table, plan), plan.kinds, 32).best(np.where(np.array(table["y"].to_pylist()) == "yes", 1., -1.), np.full(600, 1/600))[0]
     for master in ("adaboost", "gentle", "samme"):
         run, log = Run("r", master, 1, 2), [(stump, .1*t, .9, 1.1) for t in range(1, 8)]
         question = (class_histograms, 2) if master == "samme" else (lane_histograms, [[]], True)
@@ -118,25 +144,27 @@ def test_same_model(cluster, classes, weight, tmp_path):
     if weight is None: assert one.stumps_.tobytes() == many.stumps_.tobytes() and one.alphas_.tobytes() == many.alphas_.tobytes()
     assert one.history_.column_names == many.history_.column_names
     assert all(np.allclose(one.history_[c], many.history_[c], rtol=0, atol=1e-11) for c in one.history_.column_names)
-    assert np.array_equal(one.predict(X), many.predict(X)) and one.terms_["term"].equals(many.terms_["term"])
+    assert np.array_equal(one.predict(X), many.predict(X)) and one.terms_["text"].equals(many.terms_["text"])
     keep = np.ones(600, bool) if w is None else w > 0
     assert oracle.weights().shape == (keep.sum(),) and abs(oracle.weights().sum() - 1) < 1e-12
     one, many = GentleBoostClassifier(n_estimators=6, max_bins=32).fit(X, y, sample_weight=w), distributed_gentleboost(oracle, 6)
     assert same_stumps(one.stumps_, many.stumps_) and np.allclose(one.decision_function(X), many.decision_function(X), rtol=0, atol=1e-12)
     if weight is None: assert one.stumps_.tobytes() == many.stumps_.tobytes()
-    assert all(np.allclose(one.history_[c], many.history_[c], rtol=0, atol=1e-11) for c in one.history_.column_names)
+    for c in one.history_.column_names:
+        if c != "error" or classes == 2:      # of several runs nobody has seen the joint error
+            np.testing.assert_allclose(one.history_[c], many.history_[c], rtol=0, atol=1e-11)
 
 
 def test_weights_equal_one_machine(cluster):
     table = mixed_table().drop_columns(["weight"])
     oracle = DistributedStumpOracle(cut(table, [77, 300]), "y", cluster, max_bins=32)
-    one = StumpOracle(matrix_of(table, oracle.plan.names, oracle.plan.categories), oracle.plan.kinds, 32)
+    one = StumpOracle(plan_matrix(table, oracle.plan), oracle.plan.kinds, 32)
     y = np.where(np.array(table["y"].to_pylist()) == "yes", 1., -1.)
     distributed_adaboost(oracle, 25)
-    reference = adaboost(one, y, 25)
+    reference = boost(one, AdaBoost(), y, 25)
     assert np.abs(oracle.weights() - reference.weights).max() < 1e-12
     given = DistributedStumpOracle(cut(table, [150]), "y", cluster, max_bins=32, cuts=one.points)       # cuts from outside; other pieces, same model
-    far = adaboost(given, y, 5)                                                                         # under a master that knows no cluster
+    far = boost(given, AdaBoost(), y, 5, plain=True)      # under a master that knows no cluster
     assert far.hypotheses == reference.hypotheses[:5] and np.abs(far.alphas - reference.alphas[:5]).max() < 1e-12
     h, edge = given.best()
     assert h == reference.hypotheses[0] and abs(edge - reference.history[0]["edge"]) < 1e-12
@@ -148,14 +176,14 @@ def test_copies_of_partitions_lag_behind(cluster):
     oracle = DistributedStumpOracle(cut(table, [77, 300]), "y", cluster, max_bins=32)
     cluster.wait_for_workers(2, timeout=120); cluster.replicate(oracle.partitions, n=2)
     assert all(len(w) == 2 for w in cluster.who_has(oracle.partitions).values())
-    one = StumpOracle(matrix_of(table, oracle.plan.names, oracle.plan.categories), oracle.plan.kinds, 32)
+    one = StumpOracle(plan_matrix(table, oracle.plan), oracle.plan.kinds, 32)
     y = np.where(np.array(table["y"].to_pylist()) == "yes", 1., -1.)
     addresses, rng = sorted(cluster.scheduler_info()["workers"]), np.random.default_rng(0)
     class Restless:
         "A client whose every task goes to a worker drawn by lot, as an unlucky scheduler might."
         def submit(self, *a, **k): return cluster.submit(*a, workers=[addresses[rng.integers(2)]], **k)
         def gather(self, x): return cluster.gather(x)
-    reference, oracle.client = adaboost(one, y, 9), Restless()
+    reference, oracle.client = boost(one, AdaBoost(), y, 9), Restless()
     for _ in range(4):
         assert same_stumps(distributed_adaboost(oracle, 9).stumps_[0], np.array(reference.hypotheses))
         assert np.abs(oracle.weights() - reference.weights).max() < 1e-12
@@ -249,7 +277,7 @@ def test_dask_data_frame(cluster):
     (dict(data=[]), "no partition"), (dict(data="nowhere"), "no Parquet file"), (dict(cuts=[np.zeros(1)]), "cuts has 1 arrays"),
     (dict(data=[pa.table({"a": [1., 2.], "y": ["no", None]})]), "missing labels"), (dict(data=[pa.table({"a": [1., 2.], "y": ["no", "no"]})]), "at least 2 classes"),
     (dict(data=[pa.table({"a": [1., np.inf], "y": ["no", "yes"]})]), "infinity"), (dict(data=[pa.table({"a": [1.], "y": ["no"]}), pa.table({"b": [1.], "y": ["yes"]})]), "differ in their columns"),
-    (dict(data=[pa.table({"a": [1.], "y": ["no"]}), pa.table({"a": ["x"], "y": ["yes"]})]), "words in one partition"),
+    (dict(data=[pa.table({"a": [1.], "y": ["no"]}), pa.table({"a": ["x"], "y": ["yes"]})]), "in one partition"),
     (dict(data=[pa.table({"a": [1., 2.], "w": [1., -1.], "y": ["no", "yes"]})], weight="w"), "negative")])
 def test_bad_tables(cluster, change, message):
     arguments = dict(data=[mixed_table(50).drop_columns(["weight"])], target="y", client=cluster) | change
@@ -315,3 +343,49 @@ def test_prefixes_of_random_tables():
         if rng.random() < .5: B[:, rng.integers(B.shape[1])] |= B[:, 0]
         s, L = int(rng.integers(1, 6)), None if rng.random() < .5 else int(rng.integers(1, 4))
         assert rows_of(distributed_closed_itemsets(B, s, Here(), L, tasks=int(rng.integers(1, 6)))) == rows_of(itemsets.closed_itemsets(B, s, L))
+
+
+def parquet(path, table):
+    "A file of the table, and a plan made from it."
+    pq.write_table(table, path)
+    source = (str(path), 0)
+    return source, summarise_partition(source, "y", None, 16)
+
+
+def test_a_file_that_changes_between_passes_is_noticed(tmp_path):
+    table = mixed_table(200).drop_columns(["weight"])
+    source, summary = parquet(tmp_path/"p.parquet", table)
+    samples = lambda reading, wanted, n: matrix_of(table, reading)[:, wanted]
+    plan = plan_table(merge_summaries([summary]), samples, "y", None, 16, ())
+    load_partition(source, plan, 0)
+    pq.write_table(table.slice(0, 199), tmp_path/"p.parquet")
+    with pytest.raises(ValueError, match="has changed since it was first read"):
+        load_partition(source, plan, 0)
+    with pytest.raises(ValueError, match="has changed"):
+        sample_partition(source, None, plan.seen[0], Reading(["a"], [("number", None)]), [0], 0)
+
+
+@pytest.mark.parametrize("change, words", [
+    (lambda t: t.slice(0, 100), "had 200 rows and has 100"),
+    (lambda t: t.set_column(t.column_names.index("y"), "y", pa.array(["maybe"]*200)), "a label"),
+    (lambda t: t.set_column(t.column_names.index("flat"), "flat", pa.nulls(200, pa.float64())),
+     "'flat' of partition 0 has missing values"),
+    (lambda t: t.set_column(t.column_names.index("word"), "word", pa.array(["pink"]*200)),
+     "'word' of partition 0 holds a value")], ids=["rows", "labels", "missing", "words"])
+def test_tables_that_change_between_passes_are_refused(change, words):
+    table = mixed_table(200).drop_columns(["weight"])
+    plan = plan_of(table, [table], 16)
+    with pytest.raises(ValueError, match=words): load_partition(change(table), plan, 0)
+
+
+def test_missing_weights_and_labels_are_refused():
+    table = mixed_table(200)
+    w = table["weight"].to_pylist()
+    w[3] = None
+    holes = table.set_column(table.column_names.index("weight"), "weight", pa.array(w, pa.float64()))
+    with pytest.raises(ValueError, match="'weight' has missing values"):
+        summarise_partition(holes, "y", "weight", 16)
+    y = table["y"].to_pylist()
+    y[3] = None
+    holes = table.set_column(table.column_names.index("y"), "y", pa.array(y))
+    with pytest.raises(ValueError, match="missing labels"): summarise_partition(holes, "y", None, 16)

@@ -1,4 +1,4 @@
-"""The vision room, on the installed package: oracles by brute force, bad input, caches, and real pictures where they are at hand."""
+"""Images: oracles by brute force, bad input, caches, transformers, and real pictures."""
 import importlib.util
 import subprocess
 import sys
@@ -8,14 +8,21 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from boostlit.images import blocks, codebook, components, descriptors, integral
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+from boostlit.core.kernels import kernels
+from boostlit.images import (Codebook, Components, DenseSIFT, FisherVector, SpatialPyramid, blocks,
+                             codebook, components, descriptors, integral, picture_folder)
 from boostlit.images import pictures as images
 
 needs_cv2 = pytest.mark.skipif(not images.have_cv2(), reason="OpenCV is not installed")
 
 
 def needs_images(*names):
-    return pytest.mark.skipif(not images.have_images(*names), reason=f"the image sets {names} or OpenCV are not here")
+    return pytest.mark.skipif(not images.have_images(*names),
+                              reason=f"the image sets {names} or OpenCV are not here")
 
 
 def png(img):
@@ -25,13 +32,15 @@ def png(img):
 def picture(h=90, w=120, seed=0):
     y, x = np.mgrid[:h, :w]
     r = np.random.default_rng(seed)
-    return np.clip(128 + 60*np.sin(x/(5 + seed % 4) + y/9) + r.normal(0, 12, (h, w)), 0, 255).astype(np.uint8)
+    return np.clip(128 + 60*np.sin(x/(5 + seed % 4) + y/9) + r.normal(0, 12, (h, w)), 0,
+                   255).astype(np.uint8)
 
 
-# ---- images -----------------------------------------------------------------------------------------------------------
+# --- images ---
 def test_importing_the_room_imports_neither_opencv_nor_matplotlib():
-    code = ("import sys, boostlit.images.pictures, boostlit.images.descriptors, boostlit.images.codebook, boostlit.images.blocks, "
-            "boostlit.images.components, boostlit.images.integral; print([m for m in ('cv2', 'matplotlib', 'nbdev', 'fastcore') if m in sys.modules])")
+    code = ("import sys, boostlit.images.components, boostlit.images.integral, boostlit.images; "
+            "print([m for m in ('cv2', 'matplotlib', 'nbdev', 'fastcore', 'numba') "
+            "if m in sys.modules])")
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "[]"
 
@@ -53,15 +62,19 @@ def test_missing_set_says_what_to_do(monkeypatch, tmp_path):
 @needs_cv2
 def test_image_set_from_a_folder_of_ones_own(monkeypatch, tmp_path):
     import pyarrow.parquet as pq
-    rows = [dict(**{"class": c}, split=None, file=f"{c}{i}.png", image=png(picture(40, 50, i))) for c in "ab" for i in range(4)]
+    rows = [dict(**{"class": c}, split=None, file=f"{c}{i}.png", image=png(picture(40, 50, i)))
+            for c in "ab" for i in range(4)]
     pq.write_table(pa.Table.from_pylist(rows), tmp_path/"mine.parquet")
     monkeypatch.setenv("BOOSTLIT_DATA", str(tmp_path))
     assert images.image_table("mine").num_rows == 8
     assert images.image_table("mine", per_class=3).num_rows == 6
     assert set(images.image_table("mine", classes=["b"])["class"].to_pylist()) == {"b"}
-    F = components.image_features("mine", 5, (3, 2), 20, cache=tmp_path/"c", n_images=8, per_image=20)
-    G = components.image_features("mine", 5, (3, 2), 20, cache=tmp_path/"c", n_images=8, per_image=20, n_jobs=2)
-    assert F["X"].shape == (8, 5, 6) and (F["X"].values == G["X"].values).all() and list(F["classes"]) == ["a", "b"]
+    F = components.image_features("mine", 5, (3, 2), 20, cache=tmp_path/"c", n_images=8,
+                                  per_image=20)
+    G = components.image_features("mine", 5, (3, 2), 20, cache=tmp_path/"c", n_images=8,
+                                  per_image=20, n_jobs=2)
+    assert F["X"].shape == (8, 5, 6) and (F["X"].values == G["X"].values).all()
+    assert list(F["classes"]) == ["a", "b"]
 
 
 @needs_cv2
@@ -77,8 +90,10 @@ def test_decoding():
     assert images.resize_image(img, max_pixels=1).shape == (1, 1)
 
 
-@given(st.lists(st.one_of(st.binary(max_size=5), st.integers(-5, 5), st.text(max_size=3)), max_size=4),
-       st.lists(st.one_of(st.binary(max_size=5), st.integers(-5, 5), st.text(max_size=3)), max_size=4))
+@given(st.lists(st.one_of(st.binary(max_size=5), st.integers(-5, 5), st.text(max_size=3)),
+                max_size=4),
+       st.lists(st.one_of(st.binary(max_size=5), st.integers(-5, 5), st.text(max_size=3)),
+                max_size=4))
 @settings(max_examples=200, deadline=None)
 def test_keys_are_equal_exactly_for_equal_content(a, b):
     same = len(a) == len(b) and all(type(x) is type(y) and x == y for x, y in zip(a, b))
@@ -95,7 +110,9 @@ def test_save_leaves_no_half_file(tmp_path):
 
 def test_map_images_resumes_and_ignores_the_number_of_threads(tmp_path):
     calls = []
-    def step(b): calls.append(b); return dict(n=len(b), a=np.arange(len(b) % 5))
+    def step(b):
+        calls.append(b)
+        return dict(n=len(b), a=np.arange(len(b) % 5))
     docs = [bytes(i) for i in range(57)]
     one = images.map_images(step, docs, 1, "s", tmp_path, shard=10)
     assert len(calls) == 57
@@ -106,14 +123,15 @@ def test_map_images_resumes_and_ignores_the_number_of_threads(tmp_path):
     assert off[-1] == len(flat) == sum(i % 5 for i in range(57))
 
 
-# ---- descriptors ------------------------------------------------------------------------------------------------------
+# --- descriptors ---
 @needs_cv2
 @pytest.mark.parametrize("seed", range(4))
 def test_readable_sift_agrees_with_opencv(seed):
     img = picture(70, 90, seed)
     D = descriptors.dense_sift(img).astype(float)
     ys, xs = descriptors.dense_grid(*img.shape)
-    cos = [descriptors.sift_patch(img, ys[k//len(xs)], xs[k % len(xs)])@D[k]/np.linalg.norm(D[k]) for k in range(0, len(D), 7)]
+    cos = [descriptors.sift_patch(img, ys[k//len(xs)], xs[k % len(xs)])@D[k]/np.linalg.norm(D[k])
+           for k in range(0, len(D), 7)]
     assert np.mean(cos) > .99
 
 
@@ -142,7 +160,7 @@ def test_flat_pictures_are_described_without_nan():
         assert np.isfinite(fn(np.full((40, 40), 200, np.uint8)).astype(float)).all()
 
 
-# ---- codebook ---------------------------------------------------------------------------------------------------------
+# --- codebook ---
 @given(st.integers(1, 40), st.integers(1, 30), st.integers(1, 6), st.integers(0, 99))
 @settings(max_examples=30, deadline=None)
 def test_assignment_is_the_nearest_centre(n, k, d, seed):
@@ -162,7 +180,7 @@ def test_codebook_errors_and_order():
     assert (codebook.fit_codebook(X, 6) == codebook.fit_codebook(X, 6)).all()
 
 
-# ---- blocks -----------------------------------------------------------------------------------------------------------
+# --- blocks ---
 @given(st.integers(1, 6), st.integers(1, 7), st.integers(1, 5), st.integers(0, 999))
 @settings(max_examples=40, deadline=None)
 def test_products_equal_the_definition(n, d, m, seed):
@@ -183,7 +201,8 @@ def test_blocks_round_trip_and_are_mapped(tmp_path):
     X = blocks.blocks_from(r.poisson(.2, (9, 30, 12)).astype(np.uint8))
     blocks.save_blocks(X, tmp_path/"b.arrow", note="n")
     Y = blocks.load_blocks(tmp_path/"b.arrow")
-    assert Y.shape == X.shape and (Y.to_dense() == X.to_dense()).all() and Y.values.dtype == np.uint8
+    assert Y.shape == X.shape and (Y.to_dense()
+                                   == X.to_dense()).all() and Y.values.dtype == np.uint8
     assert not Y.words.flags.writeable
     assert (Y[3:5].T.to_dense() == X[3:5].T.to_dense()).all()
     images.save_arrow(pa.table({"x": [1]}), tmp_path/"other.arrow")
@@ -195,7 +214,8 @@ def test_blocks_from_sparse_lists_and_bad_input():
     import scipy.sparse as sp
     mats = [sp.random(5, 4, .4, random_state=i) for i in range(3)]
     assert np.allclose(blocks.blocks_from(mats).to_dense(), [m.toarray() for m in mats])
-    for bad, words in (([], "empty"), ([np.ones((2, 2)), np.ones((3, 2))], "same numbers"), ([np.full((1, 1), np.inf)], "NaN or infinity")):
+    for bad, words in (([], "empty"), ([np.ones((2, 2)), np.ones((3, 2))], "same numbers"),
+                       ([np.full((1, 1), np.inf)], "NaN or infinity")):
         with pytest.raises(ValueError, match=words):
             blocks.blocks_from(bad)
     X = blocks.blocks_from(np.ones((2, 3, 4)))
@@ -212,12 +232,13 @@ def test_threads_change_nothing():
     assert (X.right(b) == X.right(b, n_jobs=2)).all()
 
 
-# ---- components -------------------------------------------------------------------------------------------------------
+# --- components ---
 @given(st.integers(1, 3000), st.integers(1, 200), st.integers(1, 30))
 @settings(max_examples=300, deadline=None)
 def test_windows_always_cover(length, size, count):
     start, side = components.window_axis(length, size, count)
-    assert len(start) == count and start[0] == 0 and (start >= 0).all() and (start + side <= length).all()
+    assert len(start) == count and start[0] == 0 and (start >= 0).all() and (start + side
+                                                                             <= length).all()
     assert start[-1] + side == length or (count == 1 and side == length) or start[-1] == 0
     assert (np.diff(start) <= side).all() and max(start[-1] + side, side) == length
 
@@ -227,7 +248,8 @@ def word_table(sizes, n_words, seed=0):
     rows = []
     for h, w in sizes:
         ys, xs = descriptors.dense_grid(h, w)
-        rows.append(dict(height=h, width=w, rows=len(ys), cols=len(xs), words=r.integers(0, n_words, len(ys)*len(xs)).astype(np.uint16)))
+        rows.append(dict(height=h, width=w, rows=len(ys), cols=len(xs),
+                         words=r.integers(0, n_words, len(ys)*len(xs)).astype(np.uint16)))
     return images.rows_table(rows)
 
 
@@ -236,7 +258,9 @@ def test_component_blocks_equal_the_definition_and_keep_large_counts():
     X = components.component_blocks(T, 9, (5, 4), 30, n_jobs=2)
     for n in range(4):
         h, w, r, c = (T[k][n].as_py() for k in ("height", "width", "rows", "cols"))
-        want = components.component_histograms(np.array(T["words"][n].as_py(), np.uint16).reshape(r, c), h, w, 9, (5, 4), 30)
+        want = components.component_histograms(np.array(T["words"][n].as_py(),
+                                                        np.uint16).reshape(r, c), h, w, 9, (5, 4),
+                                               30)
         assert (X[n].to_dense()[0] == want).all()
     big = components.component_blocks(word_table([(300, 300)], 1), 1, (1, 1), 300)
     assert big.values.max() == 36*36 and big.values.dtype == np.uint16
@@ -254,8 +278,10 @@ def test_intersection_kernel_equals_the_definition():
     r = np.random.default_rng(0)
     A, B = r.poisson(.5, (11, 30)), r.poisson(.5, (5, 30))
     for jobs in (1, 2):
-        np.testing.assert_allclose(components.intersection_kernel(A, B, jobs), np.minimum(A[:, None], B[None]).sum(2))
-        np.testing.assert_allclose(components.intersection_kernel(A, n_jobs=jobs), np.minimum(A[:, None], A[None]).sum(2))
+        np.testing.assert_allclose(components.intersection_kernel(A, B, jobs),
+                                   np.minimum(A[:, None], B[None]).sum(2))
+        np.testing.assert_allclose(components.intersection_kernel(A, n_jobs=jobs),
+                                   np.minimum(A[:, None], A[None]).sum(2))
     with pytest.raises(ValueError, match="cannot be compared"):
         components.intersection_kernel(A, B[:, :3])
 
@@ -263,20 +289,23 @@ def test_intersection_kernel_equals_the_definition():
 def test_split_and_accuracy():
     y = np.repeat([0, 1, 2], [10, 20, 30])
     train, test = components.random_split(y, 8, 1)
-    assert (np.bincount(y[train]) == 8).all() and len(np.intersect1d(train, test)) == 0 and len(train) + len(test) == 60
+    assert (np.bincount(y[train])
+            == 8).all() and len(np.intersect1d(train, test)) == 0 and len(train) + len(test) == 60
     assert components.class_accuracy(y, np.zeros(60)) == pytest.approx(1/3)
 
 
-# ---- integral images --------------------------------------------------------------------------------------------------
+# --- integral images ---
 @given(st.integers(2, 30), st.integers(2, 30), st.integers(0, 99))
 @settings(max_examples=30, deadline=None)
 def test_box_sums(h, w, seed):
     r = np.random.default_rng(seed)
     img = r.integers(0, 256, (h, w)).astype(np.uint8)
     S, Q = integral.integral_image(img)
-    y0, y1 = np.sort(r.integers(0, h + 1, 2)); x0, x1 = np.sort(r.integers(0, w + 1, 2))
+    y0, y1 = np.sort(r.integers(0, h + 1, 2))
+    x0, x1 = np.sort(r.integers(0, w + 1, 2))
     box = img[y0:y1, x0:x1].astype(int)
-    assert integral.box_sum(S, y0, x0, y1, x1) == box.sum() and integral.box_sum(Q, y0, x0, y1, x1) == (box**2).sum()
+    assert integral.box_sum(S, y0, x0, y1, x1) == box.sum() and integral.box_sum(Q, y0, x0, y1,
+                                                                                 x1) == (box**2).sum()
 
 
 def test_haar_counts_and_values():
@@ -290,8 +319,11 @@ def test_haar_counts_and_values():
         z = (win - win.mean())/win.std()
         for f, v in zip(F, V[k]):
             down, across = integral.BOARDS[f["kind"]]
-            cells = [z[f["y"]+i*f["h"]:f["y"]+(i+1)*f["h"], f["x"]+j*f["w"]:f["x"]+(j+1)*f["w"]].sum() for i in range(down) for j in range(across)]
-            assert v == pytest.approx(np.dot(integral.SIGNS[f["kind"]][:len(cells)], cells), abs=1e-3)
+            cells = [z[f["y"]+i*f["h"]:f["y"]+(i+1)*f["h"],
+                       f["x"]+j*f["w"]:f["x"]+(j+1)*f["w"]].sum() for i in range(down)
+                     for j in range(across)]
+            assert v == pytest.approx(np.dot(integral.SIGNS[f["kind"]][:len(cells)], cells),
+                                      abs=1e-3)
     for bad in (dict(ys=[20], xs=[0]), dict(ys=[-1], xs=[0])):
         with pytest.raises(ValueError, match="beyond the image"):
             integral.haar_values(img, F, 18, 14, **bad)
@@ -303,21 +335,33 @@ def test_background_windows_stay_inside_and_features_do_not_depend_on_threads():
     P = integral.background_windows(sizes, 24, 20, 300, random_state=1)
     pics = [png(picture(*s)) for s in sizes]
     F = integral.sample_haar(24, 20, 30)
-    assert (integral.feature_rows(pics, F, 24, 20, P) == integral.feature_rows(pics, F, 24, 20, P, n_jobs=2)).all()
+    assert (integral.feature_rows(pics, F, 24, 20, P)
+            == integral.feature_rows(pics, F, 24, 20, P, n_jobs=2)).all()
     with pytest.raises(ValueError, match="No picture"):
         integral.background_windows([(5, 5)], 24, 20, 3)
 
 
 def test_log_odds_repair_machines_of_different_scale():
-    r = np.random.default_rng(0); y = np.repeat([0, 1, 2], 50); X = np.eye(3)[y]*[1., 1., .6] + r.normal(0, .6, (150, 3)); K = X@X.T + 1
-    rows = r.permutation(150); train, test = rows[:90], rows[90:]
+    r = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], 50)
+    X = np.eye(3)[y]*[1., 1., .6] + r.normal(0, .6, (150, 3))
+    K = X@X.T + 1
+    rows = r.permutation(150)
+    train, test = rows[:90], rows[90:]
     raw, odds = (components.kernel_svm(K, y, train, test, calibrate=f) for f in (False, True))
-    assert set(odds) <= {0, 1, 2} and (odds == components.kernel_svm(K, y, train, test, calibrate=True)).all()      # same folds every time
-    assert components.class_accuracy(y[test], odds) > max(.5, components.class_accuracy(y[test], raw) - .08)
-    codes = np.array([7, -2, 40])[y]                                                                                # any codes
-    assert (components.kernel_svm(K, codes, train, test, calibrate=True) == np.array([7, -2, 40])[odds]).all()
-    scaled = lambda fit, at: np.stack([X[at]@X[fit][y[fit] == k].mean(0) for k in range(3)], axis=1)*[1, 10, 100]
-    slope, offset = components.platt_curves(scaled, y, train); S = scaled(train, test)
+    # same folds every time
+    assert set(odds) <= {0, 1, 2} and (odds == components.kernel_svm(K, y, train, test,
+                                                                     calibrate=True)).all()
+    before = components.class_accuracy(y[test], raw)
+    assert components.class_accuracy(y[test], odds) > max(.5, before - .08)
+    # any codes
+    codes = np.array([7, -2, 40])[y]
+    assert (components.kernel_svm(K, codes, train, test, calibrate=True)
+            == np.array([7, -2, 40])[odds]).all()
+    scaled = lambda fit, at: np.stack([X[at]@X[fit][y[fit] == k].mean(0) for k in range(3)],
+                                      axis=1)*[1, 10, 100]
+    slope, offset = components.platt_curves(scaled, y, train)
+    S = scaled(train, test)
     assert slope.shape == offset.shape == (3,) and slope[0] > 5*slope[1] > 25*slope[2] > 0
     assert np.mean((slope*S + offset).argmax(1) == y[test]) > np.mean(S.argmax(1) == y[test]) + .1
 
@@ -328,7 +372,110 @@ def test_a_small_pyramid_recognises_scenes():
     classes = ["Coast", "Forest", "Office", "Suburb", "Kitchen", "Highway"]
     import tempfile
     with tempfile.TemporaryDirectory() as tmp:
-        F = components.image_features("scene15", 100, cache=tmp, classes=classes, per_class=30, n_images=60, per_image=80, n_jobs=2)
+        F = components.image_features("scene15", 100, cache=tmp, classes=classes, per_class=30,
+                                      n_images=60, per_image=80, n_jobs=2)
     K = components.pyramid_kernel(F["words"], 100)
     train, test = components.random_split(F["y"], 20, 0)
-    assert components.class_accuracy(F["y"][test], components.kernel_svm(K, F["y"], train, test)) > .6
+    assert components.class_accuracy(F["y"][test],
+                                     components.kernel_svm(K, F["y"], train, test)) > .6
+
+
+# --- transformers ---
+def sky_and_sea(seed, upside_down):
+    "Horizontal waves below, diagonal clouds above; or the other way round."
+    r = np.random.default_rng(seed)
+    y, x = np.mgrid[:90, :120]
+    top = y < 90*r.uniform(.4, .6)
+    waves, clouds = np.sin(y/2 + r.uniform(0, 6)), np.sin((x + y)/5 + r.uniform(0, 6))
+    img = 128 + 60*np.where(top ^ upside_down, clouds, waves) + r.normal(0, 12, x.shape)
+    return np.clip(img, 0, 255).astype(np.uint8)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for i in range(32):
+        place = tmp_path/"pictures"/("beach", "dream")[i % 2]
+        place.mkdir(parents=True, exist_ok=True)
+        (place/f"{i:02d}.png").write_bytes(png(sky_and_sea(i, bool(i % 2))))
+    return tmp_path/"pictures"
+
+
+@needs_cv2
+def test_ten_lines_from_a_folder_to_a_saved_classifier(folder):
+    from boostlit import BilinearBoostClassifier, load_model, save_model
+    files, labels = picture_folder(folder)
+    looks = make_pipeline(DenseSIFT(), Codebook(16, random_state=0), Components((3, 3), side=40))
+    model = BilinearBoostClassifier(4, start="gradient").fit(looks.fit_transform(files[::2]),
+                                                             labels[::2])
+    assert model.score(looks.transform(files[1::2]), labels[1::2]) > .85
+    save_model(model, folder/"m.arrow")
+    seen = looks.transform(files)
+    assert np.array_equal(load_model(folder/"m.arrow").predict(seen), model.predict(seen))
+
+
+@needs_cv2
+def test_transformers_are_scikit_learns(folder):
+    files, labels = picture_folder(folder)
+    whole = make_pipeline(DenseSIFT(step=16), Codebook(8, random_state=0),
+                          SpatialPyramid(2, flat=True), LogisticRegression(C=1e3))
+    again = clone(whole)
+    assert again.get_params()["codebook__n_words"] == 8
+    assert whole.fit(files[::2], labels[::2]).score(files[1::2], labels[1::2]) > .8
+    again.set_params(densesift__n_jobs=2).fit(files[::2], labels[::2])
+    assert np.array_equal(again.predict_proba(files), whole.predict_proba(files))
+    assert 0 <= cross_val_score(clone(whole), np.array(files), labels, cv=3).mean() <= 1
+
+
+@needs_cv2
+def test_pictures_of_any_kind_give_the_same_patches(folder, tmp_path):
+    files, _ = picture_folder(folder)
+    arrays = [sky_and_sea(i, False) for i in (0, 2)]
+    look = DenseSIFT(memory=str(tmp_path/"cache"))
+    kinds = [files[:2], arrays, [a/255. for a in arrays], [png(a) for a in arrays]]
+    found = [look.transform(k)[1].descriptors for k in kinds*2]
+    assert all(np.array_equal(f, found[0]) for f in found)
+    assert len(look.transform(folder)) == 32
+    changed = files[0]
+    before = look.transform([changed])[0].descriptors
+    with open(changed, "wb") as f: f.write(png(sky_and_sea(9, True)))
+    assert not np.array_equal(look.transform([changed])[0].descriptors, before)   # never stale
+
+
+@needs_cv2
+def test_fisher_vectors(folder):
+    files, labels = picture_folder(folder)
+    patches = DenseSIFT(step=16, scales=(1., .5)).transform(files)
+    one, two = (FisherVector(3, 6, cells=((1, 1), (2, 1)), random_state=0, n_jobs=j).fit(patches)
+                for j in (1, 2))
+    F = one.transform(patches)
+    assert F.shape == (32, 36, 3) and np.array_equal(F, two.transform(patches))
+    assert np.allclose(np.linalg.norm(F, axis=1), 1, atol=1e-5)
+
+
+@needs_cv2
+@pytest.mark.parametrize("call, word", [
+    (lambda: DenseSIFT().transform([]), "no pictures"),
+    (lambda: DenseSIFT().transform(["nowhere.png"]), "nowhere.png"),
+    (lambda: DenseSIFT().transform([b"junk"]), "not a picture"),
+    (lambda: DenseSIFT().transform([np.full((40, 40), np.nan)]), "NaN"),
+    (lambda: DenseSIFT().transform([np.zeros((5, 5))]), "no room"),
+    (lambda: DenseSIFT(scales=()).transform([np.zeros((50, 50))]), "scales"),
+    (lambda: Codebook(0).fit(DenseSIFT().transform([np.zeros((50, 50))])), "n_words"),
+    (lambda: Codebook(2).fit([np.zeros((50, 50))]), "DenseSIFT"),
+    (lambda: Components((0, 1)).transform([]), "grid"),
+    (lambda: SpatialPyramid().transform(DenseSIFT().transform([np.zeros((50, 50))])), "Codebook"),
+    (lambda: picture_folder("nowhere"), "not a folder")])
+def test_transformers_refuse_in_one_sentence(call, word):
+    with pytest.raises(ValueError, match=word): call()
+
+
+def test_image_kernels_give_the_same_bits():
+    r = np.random.default_rng(0)
+    dense = r.poisson(.4, (70, 9, 5)).astype(float)
+    found = []
+    for mode in ("python", "compiled"):
+        with kernels(mode):
+            X = blocks.blocks_from(dense)
+            found.append((X.right(np.arange(5.)), X.left(np.arange(9.)/7), X.T.words,
+                          X[[3, 1]].values, components.intersection_kernel(dense.sum(2))))
+    assert all(np.array_equal(a, b) for a, b in zip(*found))

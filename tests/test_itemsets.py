@@ -60,7 +60,7 @@ def test_work_is_linear_in_the_output():
     B, seen = both(load_dataset("breast_cancer").X), []
     for s in (250, 212, 170):
         stats = {}
-        n = sum(b.num_rows for b in iter_itemsets(B, s, stats=stats))
+        n = sum(b.num_rows for b in iter_itemsets(B, s, stats=stats, form="bits"))
         seen.append((stats["nodes"]/n, stats["cells"]/n))
     assert max(a for a, _ in seen) < 1.1 and max(b for _, b in seen) < 5, seen
 
@@ -68,7 +68,7 @@ def test_dense_data_go_through_tables():
     rng = np.random.default_rng(3)
     for n, d, density, share in [(90, 12, .85, .4), (300, 16, .9, .6), (700, 14, .8, .3), (150, 70, .5, .25), (64, 130, .4, .2)]:     # one, two and three words of items
         X = rng.random((n, d)) < density; X[:, 1] &= X[:, 0]; X[:, 2] = True; y = rng.integers(0, 3, n); s = int(share*n); stats = {}
-        tables = sum(b.num_rows for b in iter_itemsets(X, s, stats=stats)); closed = peer(X, s)
+        tables = sum(b.num_rows for b in iter_itemsets(X, s, stats=stats, form="bits")); closed = peer(X, s)
         assert as_dict(closed_itemsets(X, s)) == closed and tables == len(closed) and (d > 64 or stats["cells"] > 0)
         for L in (2, 4): assert as_dict(closed_itemsets(X, s, max_length=L, length="set")) == {f: c for f, c in closed.items() if len(f) <= L}
         if d < 64: assert as_dict(frequent_itemsets(X, s, max_length=5)) == {f: c for f, c in as_dict(frequent_itemsets(X, s)).items() if len(f) <= 5}

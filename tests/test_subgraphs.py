@@ -141,3 +141,14 @@ def test_two_hundred_graphs_and_the_counts_of_the_search():
     oracle = SubgraphOracle(g, 6)
     r = column_generation(oracle, y, .2, columns_per_round=20)
     assert r.converged and oracle.tree.size < 60_000
+
+
+def test_patterns_of_more_than_127_nodes():
+    from boostlit.mining.subgraphs import is_minimal
+    n = 140
+    rising = np.array([(k, k + 1, 0, k + 1) for k in range(n)], np.int32)
+    falling = np.array([(k, k + 1, 0, n - k - 1) for k in range(n)], np.int32)
+    assert is_minimal(rising, n, 0, 1, n + 1)
+    assert not is_minimal(falling, n, n, 1, n + 1)
+    path = to_graph_set([(list(range(n + 1)), [(k, k + 1, 0) for k in range(n)])])
+    assert contains(path, 0, rising)[0]

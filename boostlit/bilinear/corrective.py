@@ -6,17 +6,16 @@
 __all__ = ['weighted_sum', 'component', 'ComponentOracle', 'SoftMargin', 'CorrectiveTalk', 'CorrectiveBilinearClassifier',
            'matrix_sets']
 
-# %% ../../nbs/bilinear/10_corrective.ipynb #49d19912
+# %% ../../nbs/bilinear/10_corrective.ipynb #7ab40892
 import numpy as np
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 from ..core.boosters import (begin_run, check_controls, check_number, keep_run,
                                     read_problem, store)
 from ..core.loop import Conversation, Progress, State, converse, serves
 from ..core.models import Real as RealField
-from .boosting import BilinearBoostClassifier, BilinearOracle
+from .boosting import BilinearBoostClassifier, BilinearOracle, content_folds
 from .model import as_blocks
 from numbers import Integral, Real
 
@@ -209,7 +208,7 @@ def _length(X):
     values = X.X if hasattr(X, "X") else np.asarray(X.values, float)
     return float(np.sqrt((values**2).sum()/X.shape[0])) or 1.
 
-# %% ../../nbs/bilinear/10_corrective.ipynb #ccafe8f1
+# %% ../../nbs/bilinear/10_corrective.ipynb #7292cf6e
 def _cut(est, run):
     "Keep the largest word weights of every class and solve the master again on them alone."
     for k, part in enumerate(run.parts):
@@ -226,11 +225,12 @@ def _cut(est, run):
 
 def _log_odds(est, X, codes, weights):
     "Platt's curve of every class from three folds, put into words and biases."
-    if np.bincount(codes).min() < 3: return
+    fold = content_folds(X, codes)
+    if fold.max() < 2: return
     scores = np.zeros((len(codes), est.words_.shape[1]))
     settings = dict(calibrate=False, early_stopping=False, verbose=False, callbacks=None)
     settings["n_estimators"] = max(est.n_rounds_, 1)
-    for a, b in StratifiedKFold(3, shuffle=True, random_state=0).split(codes, codes):
+    for a, b in [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(3)]:
         twin = clone(est).set_params(**settings)
         twin.fit(X.take(a), codes[a], None if weights is None else weights[a])
         scores[b] = twin.decision_function(X.take(b)).reshape(len(b), -1)

@@ -5,7 +5,8 @@
 # %% auto #0
 __all__ = ['KINDS', 'SIGN_OF_CLASS', 'CLASS_OF_SIGN', 'FUSED', 'INTERRUPTS', 'Oracle', 'State', 'Master', 'AsSigns', 'AsClasses',
            'Columns', 'introduce', 'advice', 'Conversation', 'cost_of', 'serves', 'conversation', 'Run', 'converse',
-           'keep_finished', 'history_row', 'joint_error', 'Callback', 'as_callback', 'Progress', 'Boosted', 'boost']
+           'keep_finished', 'told_to_stop', 'history_row', 'joint_error', 'Callback', 'as_callback', 'Progress',
+           'Boosted', 'boost']
 
 # %% ../../nbs/core/03_loop.ipynb #ed5945a8
 from collections.abc import Callable, Iterable
@@ -81,12 +82,14 @@ class Master(Protocol):
         "(n, K) probabilities of scores, for the loss that this master minimises."
         ...
 
-# %% ../../nbs/core/03_loop.ipynb #6e42ebbc
+# %% ../../nbs/core/03_loop.ipynb #b5fda2f8
 class AsSigns:
     "An oracle for two classes, asked for signs: class 1 is +1, class 0 is -1, silence is 0."
     kind = "silence"
     def __init__(self, oracle):
         self.oracle = oracle
+
+    def __getattr__(self, name): return getattr(vars(self)["oracle"], name)
 
     def ask(self, targets, weights):
         "Ask for classes instead."
@@ -103,13 +106,15 @@ class AsSigns:
 
 SIGN_OF_CLASS = np.array([-1., 1., 0.])  # of class 0, class 1 and (at the end) silence
 
-# %% ../../nbs/core/03_loop.ipynb #c8a14248
+# %% ../../nbs/core/03_loop.ipynb #b12120d3
 class AsClasses:
     "An oracle of signs, asked for one of two classes."
     kind = "class"
     n_classes = 2
     def __init__(self, oracle):
         self.oracle = oracle
+
+    def __getattr__(self, name): return getattr(vars(self)["oracle"], name)
 
     def ask(self, targets, weights):
         "Ask for signs instead."
@@ -126,12 +131,14 @@ class AsClasses:
 
 CLASS_OF_SIGN = np.array([-1, 1, 0])    # of sign 0 (silence), +1, and (at the end) -1
 
-# %% ../../nbs/core/03_loop.ipynb #59736a6e
+# %% ../../nbs/core/03_loop.ipynb #19a65440
 class Columns:
     "An oracle that answers one question per class: hypotheses and outputs become lists and (K, n) arrays."
     wide = True
     def __init__(self, oracle):
         self.oracle, self.kind = oracle, oracle.kind
+
+    def __getattr__(self, name): return getattr(vars(self)["oracle"], name)
 
     def ask(self, targets, weights):
         "The answers to all questions, and their gains."
@@ -300,22 +307,26 @@ def converse(run:Run,                      # what to train
             callback.end(run)
     return run
 
-# %% ../../nbs/core/03_loop.ipynb #83cc536f
+# %% ../../nbs/core/03_loop.ipynb #716c9e80
 INTERRUPTS = (KeyboardInterrupt, SystemError)
 
 def keep_finished(run:Run, error:BaseException):
-    "Keep the finished rounds of an interrupted run; with none finished the interrupt goes on."
+    "Keep the finished rounds of an interrupted run."
+    told_to_stop(len(run.history), error)
+    run.keep(len(run.history))
+    run.stopped = "interrupted"
+
+def told_to_stop(finished:int, error:BaseException):
+    "Warn that a fit was interrupted; with nothing finished, or another error in disguise, raise it."
     cause = error
     while cause is not None and not isinstance(cause, KeyboardInterrupt):
         cause = cause.__cause__ or cause.__context__
     if cause is None:
         raise error
-    if not run.history:
+    if not finished:
         raise KeyboardInterrupt("interrupted before the first round was finished")
-    run.keep(len(run.history))
-    run.stopped = "interrupted"
-    warnings.warn(f"fit interrupted: the model keeps the {len(run.history)} rounds finished so far",
-                  RuntimeWarning, stacklevel=4)
+    warnings.warn(f"fit interrupted: the model keeps the {finished} rounds finished so far",
+                  RuntimeWarning, stacklevel=5)
 
 # %% ../../nbs/core/03_loop.ipynb #f3a76f4e
 def history_row(run:Run)->dict:

@@ -78,7 +78,7 @@ class _Stagewise:
         """
         return softmax(np.array([-scores, scores])).T
 
-# %% ../../nbs/core/04_masters.ipynb #a06a0081
+# %% ../../nbs/core/04_masters.ipynb #e61c8bd6
 class AdaBoost(_Stagewise):
     """Exponential loss, the best step along each hypothesis.
 
@@ -114,7 +114,8 @@ class AdaBoost(_Stagewise):
         error = wrong/(right + wrong) if right + wrong > 0 else .5
         state.facts = dict(weighted_error=error)
         state.finished = wrong <= TINY and state.kind == "sign"
-        if error >= .5 - TINY and not state.sampled:
+        chance = error >= .5 - TINY or state.kind == "silence" and abs(state.edge) <= 1e-7
+        if chance and not state.sampled:
             return 0.
         return half_log_odds(error)
 

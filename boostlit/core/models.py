@@ -347,7 +347,7 @@ class Table:
         if lost: raise ValueError(f"lacks the column {lost[0]!r}")
         return value
 
-# %% ../../nbs/core/09_models.ipynb #f69339e8
+# %% ../../nbs/core/09_models.ipynb #96c9d995
 #| code-fold: true
 @dataclass(frozen=True)
 class Each:
@@ -382,8 +382,9 @@ class OrNone:
 @dataclass(frozen=True)
 class OrMissing(OrNone):
     "An attribute that some models do not have; it may be None, too."
+    may_lack = True
 
-# %% ../../nbs/core/09_models.ipynb #228d1d94
+# %% ../../nbs/core/09_models.ipynb #76249dc8
 def build_fields(fields:Mapping, # names of attributes to fields
                  state:Mapping,  # what a file (or a fitted estimator) holds
                  sizes:dict,     # sizes known so far; added to
@@ -394,7 +395,7 @@ def build_fields(fields:Mapping, # names of attributes to fields
     built = {}
     for name, field in fields.items():
         if name not in state:
-            if isinstance(field, OrMissing): continue
+            if getattr(field, "may_lack", False): continue
             raise ValueError(f"its attribute {name} is missing")
         try: built[name] = field.build(state[name], sizes)
         except ValueError as error: raise ValueError(f"its {name} {error}") from None

@@ -5,11 +5,13 @@
 # %% auto #0
 __all__ = ['few_test', 'object_unit', 'figure4', 'figure4_rows', 'round_rows', 'mean_rate_error']
 
-# %% ../../nbs/bilinear/06_caltech.ipynb #254962a1
+# %% ../../nbs/bilinear/06_caltech.ipynb #a44de62e
 import numpy as np
 from .experiments import reproduction, run_units
 from ..bilinear.boosting import BilinearBoostClassifier, class_groups
 from .scenes import read_blocks, bilinear_rows, mean_and_spread
+from ..images.components import (class_accuracy, image_features, kernel_svm,
+                                        pyramid_kernel, random_split)
 
 # %% ../../nbs/bilinear/06_caltech.ipynb #3930335d
 def few_test(y, test, limit=50, seed=0):
@@ -18,11 +20,10 @@ def few_test(y, test, limit=50, seed=0):
     return np.sort(np.concatenate([rng.permutation(test[y[test] == k])[:limit]
                                    for k in np.unique(y)]))
 
-# %% ../../nbs/bilinear/06_caltech.ipynb #7edb4580
+# %% ../../nbs/bilinear/06_caltech.ipynb #4a5f058c
 def object_unit(seed:int, n_train:int, method:str, cache=None, n_rounds:int=10, look:int=2,
                 grid=(.1, .03), n_jobs:int=1):
     "One split of Caltech-101: 'l1' gives SBLM and B-SBLM, 'pyramid' the spatial pyramid."
-    from boostlit.images.components import class_accuracy, image_features, kernel_svm, pyramid_kernel, random_split
     F = image_features("caltech101", 1000, (20, 15), cache=cache, n_jobs=n_jobs)
     y = F["y"]
     train, test = random_split(y, n_train, seed)

@@ -5,8 +5,9 @@
 # %% auto #0
 __all__ = ['fold_table', 'spread_letters', 'fold_errors']
 
-# %% ../../nbs/bilinear/08_matrices.ipynb #5ecc14cc
+# %% ../../nbs/bilinear/08_matrices.ipynb #a4c77453
 import numpy as np
+from sklearn.model_selection import StratifiedKFold
 
 # %% ../../nbs/bilinear/08_matrices.ipynb #588dcff8
 def fold_table(X,                        # (n, d) table
@@ -29,14 +30,13 @@ def spread_letters(codes, # (n, positions) integer codes, negative or NaN where 
     codes = np.where(np.isnan(np.asarray(codes, float)), -1, codes).astype(int)
     return (codes[:, None, :] == np.arange(n_letters)[None, :, None]).astype(float)
 
-# %% ../../nbs/bilinear/08_matrices.ipynb #bc87de17
+# %% ../../nbs/bilinear/08_matrices.ipynb #9fc4536e
 def fold_errors(make, # dict name -> function giving a fresh classifier, and whether it wants tables
                 X, y,                    # matrices (n, rows, columns), labels
                 n_splits:int=10,         # folds
                 seed:int=0,              # of the folds
                )->dict:                  # name -> (mean error, standard deviation over folds)
     "Cross-validated error of classifiers on matrices."
-    from sklearn.model_selection import StratifiedKFold
     out = {}
     for name, (fresh, flat) in make.items():
         Z = X.reshape(len(X), -1) if flat else X

@@ -151,7 +151,7 @@ def rival_rows(item:str, units:list, n_jobs:int, out, progress:bool)->list: # ro
                              comment="not in the paper"))
     return rows
 
-# %% ../../nbs/pairwise/08_rivals.ipynb #b628e220
+# %% ../../nbs/pairwise/08_rivals.ipynb #bf621d12
 def whitened_pairs(X, z, train):
     "Pairs in the axes that the lifted pair would use, samples whitened within classes."
     mean, axes, _ = pair_axes(X[train], z[train])
@@ -168,7 +168,7 @@ def pair_kernel(P:np.ndarray, Q:np.ndarray, gamma:float)->np.ndarray: # (len(P),
     def k(a, b): return np.exp(-gamma*cdist(a, b, "sqeuclidean"))
     return k(P[:, 0], Q[:, 0])*k(P[:, 1], Q[:, 1]) + k(P[:, 0], Q[:, 1])*k(P[:, 1], Q[:, 0])
 
-def pair_svm_scores(X, z, train, C:float=3., width:float=.25):
+def pair_svm_scores(X, z, train, C:float=3., width:float=1.):
     "Support vector machine with the pair kernel in whitened coordinates."
     W = whitened_pairs(X, z, train)
     gamma = width/W.shape[2]

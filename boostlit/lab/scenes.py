@@ -8,10 +8,16 @@ __all__ = ['GRIDS', 'ONCE', 'ROUNDS', 'BLURS', 'READINGS', 'COMPONENTS', 'read_b
            'curve_rows', 'blur_unit', 'blur', 'reading_unit', 'readings', 'component_grids', 'reading_rows',
            'largest_useful_penalty']
 
-# %% ../../nbs/bilinear/05_scenes.ipynb #0c33dbdb
+# %% ../../nbs/bilinear/05_scenes.ipynb #82a63e03
 import numpy as np
 from .experiments import reproduction, run_units
 from ..bilinear.boosting import BilinearBoostClassifier
+from sklearn.model_selection import StratifiedKFold
+from sklearn.svm import LinearSVC
+from ..images.codebook import cached_codebook, image_words
+from ..images.components import (class_accuracy, image_features, kernel_svm,
+                                        pyramid_kernel, random_split)
+from ..images.pictures import image_table
 
 # %% ../../nbs/bilinear/05_scenes.ipynb #2e8b4d09
 def read_blocks(X,                      # counts as `BilinearBlocks`
@@ -37,14 +43,13 @@ def halves(y,                           # class codes of the training pictures
         fit[at[:(len(at)+1)//2]] = True
     return np.flatnonzero(fit), np.flatnonzero(~fit)
 
-# %% ../../nbs/bilinear/05_scenes.ipynb #45290879
+# %% ../../nbs/bilinear/05_scenes.ipynb #65e59454
 def choose_penalty(X, y, grid, n_rounds, seed, **kw):
     "Validation accuracy inside the training set: {c: list over rounds}."
-    from boostlit.images.components import class_accuracy
     a, b = halves(y, seed)
     Xa, Xb, out = X[a], X[b], {}
     for c in grid:
-        est = BilinearBoostClassifier(n_rounds, c, c, **kw).fit(Xa, y[a])
+        est = BilinearBoostClassifier(n_rounds, c, c, calibrate=False, **kw).fit(Xa, y[a])
         out[c] = [class_accuracy(y[b], p) for p in est.staged_predict(Xb)] or [0.]
     return out
 
@@ -54,10 +59,9 @@ GRIDS = {"l1": (.3, .1, .03, .01), "l2": (10., 3., .3)}       # penalties that a
 ONCE = {"l1": (.003, .001), "l2": ()}
 ROUNDS = {"l1": 8, "l2": 3}
 
-# %% ../../nbs/bilinear/05_scenes.ipynb #b3c9d33e
+# %% ../../nbs/bilinear/05_scenes.ipynb #d621c5ff
 def bilinear_rows(X, y, train, test, penalty, seed, n_rounds=None, look=None, grid=None, **kw):
     "One split: the single model and the boosted one, each with its penalty chosen on the training set."
-    from boostlit.images.components import class_accuracy
     kw = dict(penalty=penalty, tol=1e-3, random_state=seed) | kw
     n_rounds, look = n_rounds or ROUNDS[penalty], look or ROUNDS[penalty]
     Xtr, Xte, ytr = X[train], X[test], y[train]
@@ -68,21 +72,20 @@ def bilinear_rows(X, y, train, test, penalty, seed, n_rounds=None, look=None, gr
     c_many = max(curves, key=lambda c: max(curves[c]))
     stage = int(np.argmax(curves[c_many])) + 1
     T = n_rounds if stage == look else stage
-    many = BilinearBoostClassifier(T, c_many, c_many, **kw).fit(Xtr, ytr)
+    many = BilinearBoostClassifier(T, c_many, c_many, calibrate=False, **kw).fit(Xtr, ytr)
     staged = [100*class_accuracy(y[test], p)
               for p in many.staged_predict(Xte)] or [100/len(np.unique(y))]
-    single = lambda: BilinearBoostClassifier(1, c_one, c_one, **kw).fit(Xtr, ytr).predict(Xte)
+    single = lambda: BilinearBoostClassifier(1, c_one, c_one, calibrate=False,
+                                             **kw).fit(Xtr, ytr).predict(Xte)
     one = staged[0] if c_one == c_many else 100*class_accuracy(y[test], single())
     mean = lambda k: float(np.mean(many.history_[k].to_numpy())) if len(many.history_) else 0.
     return dict(single=one, boosted=staged[-1], c_single=c_one, c_boosted=c_many,
                 rounds=len(staged), words=mean("words"),
                 components=mean("components"), curve=",".join(f"{s:.2f}" for s in staged))
 
-# %% ../../nbs/bilinear/05_scenes.ipynb #26b525d6
+# %% ../../nbs/bilinear/05_scenes.ipynb #feb94737
 def bag_rows(X, y, train, test, seed):
     "Linear SVM on the bag of words (all components added up), frequencies and square roots; cost chosen on the training set."
-    from sklearn.svm import LinearSVC
-    from boostlit.images.components import class_accuracy
     bag = X.bag()
     bag /= np.maximum(bag.sum(1, keepdims=True), 1e-12)
     a, b = halves(y[train], seed)
@@ -94,11 +97,10 @@ def bag_rows(X, y, train, test, seed):
         out[name] = 100*accuracy(C, train, test)
     return out
 
-# %% ../../nbs/bilinear/05_scenes.ipynb #687797b3
+# %% ../../nbs/bilinear/05_scenes.ipynb #2e8cbb4d
 def scene_unit(seed:int, method:str, name:str="scene15", n_train:int=100, cache=None,
                reading:str="sqrt", **kw):
     "One split of Scene-15 with one family of methods: 'bag', 'pyramid', 'l1' or 'l2'."
-    from boostlit.images.components import class_accuracy, image_features, kernel_svm, pyramid_kernel, random_split
     F = image_features(name, 1000, (20, 15), cache=cache)
     y = F["y"]
     train, test = random_split(y, n_train, seed)
@@ -165,14 +167,10 @@ def curve_rows(runs):
 # %% ../../nbs/bilinear/05_scenes.ipynb #b92ba3de
 BLURS = (.7, 1., 1.3, 1.6)
 
-# %% ../../nbs/bilinear/05_scenes.ipynb #01624ddc
+# %% ../../nbs/bilinear/05_scenes.ipynb #858d43db
 def blur_unit(sigma:float, seed:int=0, split:int=0, per_class:int=40, n_words:int=200,
               dataset:str="scene15"):
     "Cross-validated pyramid inside the training set of one split, with words of descriptors blurred by `sigma`."
-    from sklearn.model_selection import StratifiedKFold
-    from boostlit.images.codebook import cached_codebook, image_words
-    from boostlit.images.components import class_accuracy, kernel_svm, pyramid_kernel, random_split
-    from boostlit.images.pictures import image_table
     table = image_table(dataset)
     y = np.unique(table["class"].to_pylist(), return_inverse=True)[1]
     train, _ = random_split(y, 100, split)
@@ -201,7 +199,7 @@ def blur(n_jobs=1, out=None, progress=True):
                          comment="40 training pictures a class of split 0, 200 words, pyramid, four folds"))
     return rows
 
-# %% ../../nbs/bilinear/05_scenes.ipynb #1f0f4813
+# %% ../../nbs/bilinear/05_scenes.ipynb #7ff8d208
 READINGS = {"base: square roots, c = 0.1": {}, "c = 0.3": {"c": .3}, "c = 0.03": {"c": .03},
             "c = 0.01": {"c": .01},
             "bias": {"fit_intercept": True}, "one alternation": {"n_alternations": 1},
@@ -218,7 +216,6 @@ COMPONENTS = {f"{a} × {b} components": {"grid": (a, b)} for a, b in ((20, 15), 
 
 def reading_unit(name:str, cache=None, seed:int=0, n_rounds:int=8, dataset="scene15"):
     "Validation accuracy of one reading inside the training set of one split, after one round and after all."
-    from boostlit.images.components import image_features, random_split
     kw = dict((READINGS | COMPONENTS)[name])
     c, reading, grid = kw.pop("c", .1), kw.pop("reading", "sqrt"), kw.pop("grid", (20, 15))
     F = image_features(dataset, 1000, grid, cache=cache)
@@ -251,9 +248,9 @@ def reading_rows(runs, item="Readings"):
                  comment="training set of split 0, halves" + rounds(r, q)) for r in runs
             for q in ("first", "last")]
 
-# %% ../../nbs/bilinear/05_scenes.ipynb #b9806378
+# %% ../../nbs/bilinear/05_scenes.ipynb #e806f5e7
 def largest_useful_penalty(X, y, k:int=0):
-    "c_max of the first half-step of class `k` against the rest, from a constant start with weights summing to one."
+    "c_max of the first half-step of class `k`: constant start 1/m, weights summing to one."
     m = X.shape[2]
     s = np.where(y == k, 1., -1.)/len(y)
     return float(np.abs(s@X.right(np.full(m, 1/m))).max())

@@ -9,16 +9,23 @@ __all__ = ['RAMPS', 'GRIDS', 'WINDOWS', 'COUPLED', 'STEPS', 'CELLS', 'DENSE', 'S
            'log_odds_classifier', 'ladder_unit', 'kernel_of_cells', 'sparse_rung', 'judge_halves', 'repair_ladder',
            'repair_rows', 'cross_unit', 'repair_cross']
 
-# %% ../../nbs/bilinear/07_sparse_scenes.ipynb #36f0d131
+# %% ../../nbs/bilinear/07_sparse_scenes.ipynb #81987241
 import numpy as np
-from numba import njit
+from ..core.kernels import kernel
 from ..core.tables import history_table
 from .experiments import reproduction, run_units
 from ..bilinear.boosting import BilinearBoostClassifier
 from .scenes import halves, mean_and_spread
+from scipy import sparse
+from sklearn.model_selection import StratifiedKFold
+from sklearn.svm import SVC
+from ..images.components import (blocks_of_boxes, class_accuracy, image_features,
+                                        intersection_kernel, kernel_svm, platt_curves,
+                                        pyramid_kernel, random_split)
+from ..images.descriptors import dense_grid
 
-# %% ../../nbs/bilinear/07_sparse_scenes.ipynb #3fc593d3
-@njit(cache=True, nogil=True)
+# %% ../../nbs/bilinear/07_sparse_scenes.ipynb #0b15b727
+@kernel()
 def _chi2_entries(indptr, words, values, D, L, out_words, out_values):
     "Three features for every entry, column by column: the plain one, a cosine, a sine."
     k0, k1 = np.sqrt(L), np.sqrt(2*L/np.cosh(np.pi*L))
@@ -37,10 +44,10 @@ def _chi2_entries(indptr, words, values, D, L, out_words, out_values):
 # %% ../../nbs/bilinear/07_sparse_scenes.ipynb #7a228f68
 RAMPS = (.001, .004, .03)        # where the ramps of a frequency end
 
-# %% ../../nbs/bilinear/07_sparse_scenes.ipynb #56e26a8a
-@njit(cache=True, nogil=True)
+# %% ../../nbs/bilinear/07_sparse_scenes.ipynb #326018eb
+@kernel()
 def _ramp_entries(indptr, words, values, D, ends, out_ptr, out_words, out_values):
-    "One entry for every ramp a value has begun, column by column; called without output arrays it only counts."
+    "One entry for every ramp a value has begun; without output arrays it only counts."
     p, fill = 0, len(out_words) > 0
     for c in range(len(indptr)-1):
         out_ptr[c] = p
@@ -80,25 +87,23 @@ def map_words(X, # blocks with `indptr`, `words`, `values`, `shape`; values are 
     _chi2_entries(X.indptr, X.words, v, D, .8, w, out)
     return type(X)(X.indptr*3, w, out, (n, 3*D, m))
 
-# %% ../../nbs/bilinear/07_sparse_scenes.ipynb #e279848d
+# %% ../../nbs/bilinear/07_sparse_scenes.ipynb #f3d85f91
 GRIDS = ((1, 1), (2, 2), (4, 4), (3, 1))         # rows x columns: the pyramid's cells, and strips
 # and their share of the picture's height and width: windows that overlap by half
 WINDOWS = ((1, 1), (3, 3, 1/2, 1/2), (7, 1, 1/4, 1))
 
 def window_ranges(length:int, count:int, share:float, size:int=16, step:int=8):
     "Grid indices (first, last plus one) of the patches with their centre in `count` windows spread evenly over an axis."
-    from boostlit.images.descriptors import dense_grid
     centre = dense_grid(length, length, size, step)[0] + size//2
     start = np.arange(count)*((1-share)/max(count-1, 1))
     return tuple(np.searchsorted(centre, np.round(x*length, 6)) for x in (start, start+share))
 
-# %% ../../nbs/bilinear/07_sparse_scenes.ipynb #11a635bc
+# %% ../../nbs/bilinear/07_sparse_scenes.ipynb #09b6756e
 def grid_blocks(words,                   # words of the pictures, from `boostlit.vision`
                 n_words:int=1000,        # size of the codebook
                 grids:tuple=GRIDS,       # (rows, columns) of cells, or (rows, columns, height, width) of windows
                ):                        # blocks of counts, grid after grid
     "Several grids of cells or windows side by side."
-    from boostlit.images.components import blocks_of_boxes
     def boxes(h, w):
         out = []
         for rows, cols, *size in grids:
@@ -145,10 +150,9 @@ def add_shape(X, codes,                  # blocks, numbers of the shapes
     values = np.insert(np.asarray(X.values, np.float32), at, np.sqrt(weight))
     return type(X)(X.indptr + np.cumsum(step), words, values, (n, D+int(codes.max())+1, m))
 
-# %% ../../nbs/bilinear/07_sparse_scenes.ipynb #e32a84de
+# %% ../../nbs/bilinear/07_sparse_scenes.ipynb #219d6a4d
 def add_blocks(A, B):
     "Blocks of two sets of counts, added up."
-    from scipy import sparse
     n, D, m = A.shape
     flat = lambda X: sparse.csr_matrix((np.asarray(X.values, np.float32), X.words.astype(np.int32),
                                         X.indptr), shape=(n*m, D))
@@ -175,10 +179,9 @@ def repair_blocks(words,                 # words of the pictures
                              np.diff(X.indptr)).astype(np.float32)
     return X if train is None else add_shape(X, shape_codes(words, train))
 
-# %% ../../nbs/bilinear/07_sparse_scenes.ipynb #90aad40d
+# %% ../../nbs/bilinear/07_sparse_scenes.ipynb #b45bf235
 def component_grams(X)->np.ndarray:      # (components, n, n) float32
     "Inner products of all pictures, component by component."
-    from scipy import sparse
     n, D, m = X.shape
     A = sparse.csr_matrix((X.values, X.words, X.indptr), shape=(n*m, D))
     out = np.empty((m, n, n), np.float32)
@@ -187,10 +190,9 @@ def component_grams(X)->np.ndarray:      # (components, n, n) float32
         out[j] = (B@B.T).toarray()
     return out
 
-# %% ../../nbs/bilinear/07_sparse_scenes.ipynb #8364feaf
+# %% ../../nbs/bilinear/07_sparse_scenes.ipynb #25bc3303
 def soft_margin(K, s, C=10.):
     "Dual variables (with sign) and threshold of a support vector machine on a Gram matrix."
-    from sklearn.svm import SVC
     svm = SVC(C=C, kernel="precomputed").fit(K, s)
     d = np.zeros(len(s))
     d[svm.support_] = svm.dual_coef_[0]
@@ -244,7 +246,7 @@ def cut_terms(A, codes, chosen, d, D,    # pictures x (component, word) in colum
         W[:, k] = full.reshape(-1, D)
     return W, b
 
-# %% ../../nbs/bilinear/07_sparse_scenes.ipynb #7a003525
+# %% ../../nbs/bilinear/07_sparse_scenes.ipynb #7c58c002
 def corrective_classifier(X, y,          # blocks with `to_csr`, labels
                           n_rounds:int=10, n_weights:int=3000, C:float=10., # components and weights a class, cost
                           K=None,        # Gram matrices, if they are there already
@@ -256,7 +258,8 @@ def corrective_classifier(X, y,          # blocks with `to_csr`, labels
     chosen, d, b, _ = corrective_boost(component_grams(X) if K is None else K, codes, rows,
                                        rows[:0], n_rounds, C)
     W, b = cut_terms(X.to_csr(), codes, chosen, d, D, n_weights, C)
-    est = BilinearBoostClassifier(len(chosen))
+    est = BilinearBoostClassifier(len(chosen), calibrate=False)
+    est.slope_, est.history_ = 1., history_table([])
     est.classes_, est.n_words_, est.n_components_, est.n_features_in_ = classes, D, m, D
     if len(classes) == 2: chosen, W, b = chosen[:, 1:], W[:, 1:], b[1:]
     est.words_, est.components_, est.biases_, est.n_rounds_ = W, np.eye(m)[chosen], np.zeros(chosen.shape), len(chosen)
@@ -268,13 +271,12 @@ def corrective_classifier(X, y,          # blocks with `to_csr`, labels
                                   for t, p in enumerate(est.staged_predict(X))])
     return est
 
-# %% ../../nbs/bilinear/07_sparse_scenes.ipynb #5e0c9a27
+# %% ../../nbs/bilinear/07_sparse_scenes.ipynb #3e8b9b8d
 def log_odds_classifier(X, y,            # blocks with `to_csr`, labels
                         n_rounds:int=10, n_weights:int=3000, C:float=10., # as in `corrective_classifier`
                         K=None,          # Gram matrices, if they are there already
                        ):                # a fitted `BilinearBoostClassifier`
     "The boosted and cut model with a factor and a threshold for each class that turn its scores into log-odds."
-    from boostlit.images.components import platt_curves
     K = component_grams(X) if K is None else K
     rows = np.arange(X.shape[0])
     fit = lambda at: corrective_classifier(X[at], y[at], n_rounds, n_weights, C, K[:, at][:, :, at])
@@ -304,10 +306,9 @@ KERNELS = {"pyramid kernel": {}, "pyramid kernel with strips": dict(strips=True)
            "pyramid kernel with shape": dict(shapes=True),
            "pyramid kernel with strips and shape": dict(strips=True, shapes=True)}
 
-# %% ../../nbs/bilinear/07_sparse_scenes.ipynb #e2d0c2c8
+# %% ../../nbs/bilinear/07_sparse_scenes.ipynb #c6ab7e42
 def ladder_unit(seed:int, step:str, cache=None, dataset:str="scene15", n_train:int=100):
     "One split, one rung: test accuracy, for sparse rungs and kernels also in log-odds."
-    from boostlit.images.components import class_accuracy, image_features, kernel_svm, random_split
     how = dict((SPARSE | DENSE | KERNELS).get(step, CELLS))
     shapes, mirror, choose = how.pop("shapes", False), how.pop("mirror", False), how.pop("choose",
                                                                                          {})
@@ -324,27 +325,25 @@ def ladder_unit(seed:int, step:str, cache=None, dataset:str="scene15", n_train:i
                                                                  *class_accuracy(y[test], odds))
     X = repair_blocks(F["words"], train=known, mirrored=mirrored, **how)
     if step in SPARSE: return row | sparse_rung(X, y, train, test, seed, **choose)
-    if step in STEPS: return row | score(BilinearBoostClassifier(**STEPS[step]).fit(X[train],
+    if step in STEPS: return row | score(BilinearBoostClassifier(**STEPS[step], calibrate=False).fit(X[train],
                                                                                     y[train]).predict(X[test]))
     A, B = X[train].to_csr(), X[test].to_csr()
     K = (A@A.T).toarray()
     duals = [soft_margin(K, np.where(y[train] == k, 1, -1)) for k in np.unique(y)]
     return row | score(np.argmax([B@(A.T@d) + b for d, b in duals], axis=0))
 
-# %% ../../nbs/bilinear/07_sparse_scenes.ipynb #a62cb6a3
+# %% ../../nbs/bilinear/07_sparse_scenes.ipynb #4713373b
 def kernel_of_cells(words, mirrored=None, train=None, strips=False, n_words=1000):
     "Intersection kernel of the pyramid, or over cells and strips of equal weight; with mirror images, with the shapes of rows `train` as words."
-    from boostlit.images.components import intersection_kernel, pyramid_kernel
     K = intersection_kernel(repair_blocks(words, GRIDS, "none", mirrored=mirrored,
                                           n_words=n_words).to_csr()) if strips else pyramid_kernel(words, n_words)
     if train is None: return K
     codes = shape_codes(words, train)
     return K + np.float32(.05*np.diag(K).mean())*((codes[:, None] == codes) & (codes >= 0))
 
-# %% ../../nbs/bilinear/07_sparse_scenes.ipynb #5044b9eb
+# %% ../../nbs/bilinear/07_sparse_scenes.ipynb #f15a770a
 def sparse_rung(X, y, train, test, seed, n_rounds=10, weights=(1000, 3000, 6000)):
     "The boosted sparse model of one split, raw and in log-odds: rounds and weights chosen on the halves of the training set, then one look at the test pictures."
-    from boostlit.images.components import class_accuracy
     Xtr, ytr = X[train], y[train]
     K = component_grams(Xtr)
     T, val = judge_halves(Xtr, ytr, K, seed, n_rounds, weights)
@@ -360,10 +359,9 @@ def sparse_rung(X, y, train, test, seed, n_rounds=10, weights=(1000, 3000, 6000)
                 rounds=T, weights=q, words_a_term=float(words),
                 share=float(used.sum()/(used.shape[1]*D*X.shape[2])), validation=100*val[q])
 
-# %% ../../nbs/bilinear/07_sparse_scenes.ipynb #cde7f4b6
+# %% ../../nbs/bilinear/07_sparse_scenes.ipynb #477d8ca0
 def judge_halves(Xtr, ytr, K, seed, n_rounds, weights):
     "Inside a training set: the best number of rounds, and {weights kept: validation accuracy} for it."
-    from boostlit.images.components import class_accuracy
     a, b = halves(ytr, seed)
     codes = np.unique(ytr, return_inverse=True)[1]
     D = Xtr.shape[1]
@@ -405,11 +403,9 @@ def repair_rows(runs):
                              | dict(link="bilinear/07_sparse_scenes.ipynb") | by)
     return out
 
-# %% ../../nbs/bilinear/07_sparse_scenes.ipynb #78319f7f
+# %% ../../nbs/bilinear/07_sparse_scenes.ipynb #cd3017cb
 def cross_unit(step:str, split:int=0, cache=None, dataset:str="scene15"):
     "Four-fold cross-validation of a rung or a kernel inside the training set of one split, raw and in log-odds."
-    from sklearn.model_selection import StratifiedKFold
-    from boostlit.images.components import class_accuracy, image_features, kernel_svm, random_split
     how = dict((SPARSE | DENSE | KERNELS)[step])
     mirror, shapes, choose = how.pop("mirror", False), how.pop("shapes", False), how.pop("choose",
                                                                                          {})

@@ -312,7 +312,7 @@ def price(oracle,           # has best(y, w) and outputs(h), perhaps best_k(y, w
                  for f in oracle.best_k(y, w, k=k, threshold=threshold, node_budget=node_budget,
                                         kind=kind)]
     else:
-        found = [oracle.best(y, w) if hasattr(oracle, "best") else oracle.ask(y, w)]
+        found = [oracle.ask(y, w) if hasattr(oracle, "ask") else oracle.best(y, w)]
     edge = float(found[0][1]) if found else threshold
     bound = getattr(oracle, "bound_", edge)
     if not getattr(oracle, "complete_", True):

@@ -619,7 +619,7 @@ class _ScoresOfModels(Predictions):
         check_is_fitted(self)
         return np.array([m["rho"][0] for m in self.models_])
 
-# %% ../../nbs/lpboost/05_estimators.ipynb #c036402f
+# %% ../../nbs/lpboost/05_estimators.ipynb #ee29f09b
 def solve_programs(est, X, codes, w, nus)->list: # rows of the history
     "One program per target; sets `models_`."
     est.models_, rows = [], []
@@ -632,10 +632,8 @@ def solve_programs(est, X, codes, w, nus)->list: # rows of the history
     return rows
 
 def learnt_nothing(est)->bool:
-    "Is every program a tie of constants?"
-    return all(abs(m["alpha"] @ m["constant"]) < 1e-9
-               and not (m["alpha"][m["constant"] == 0] > 0).any()
-               for m in est.models_)
+    "Is every program made of constants only?"
+    return not any((m["alpha"][m["constant"] == 0] > 0).any() for m in est.models_)
 
 def fit_classifier(est, X, codes, w):
     "Choose nu where that is asked for, solve, link."
@@ -1077,7 +1075,7 @@ class OneClassLPBoost(OutlierMixin, _Describer):
         check_is_fitted(self)
         return model_terms(self, self.models_, ["inlier"])
 
-# %% ../../nbs/lpboost/05_estimators.ipynb #6f6efb63
+# %% ../../nbs/lpboost/05_estimators.ipynb #2e128617
 def describe_rows(est, X, ones, w):
     "Solve the one-class program, against a reference where one is wanted."
     if est.reference not in ("auto", "marginals", None):
@@ -1094,10 +1092,10 @@ def describe_rows(est, X, ones, w):
         problem.oracle = ContrastOracle(inner, len(X), len(both) - len(X))
     model, history = problem.solve(est.nu)
     est.models_, est.history_ = [model], history_table(history)
-    scores = model_scores(est, model, X)
-    est.offset_ = float(soft_margin(scores, w/est.nu)[1]) - 1e-9
+    scores = model_scores(est, model, both if against else X)
+    est.offset_ = float(soft_margin(scores[:len(w)], w/est.nu)[1]) - 1e-9
     if len(scores) > 1 and np.ptp(scores) <= 1e-12:
-        warnings.warn("every training row has the same score: the description tells nothing apart; "
+        warnings.warn("every row has the same score: the description tells nothing apart; "
                       "longer patterns or a reference may help", RuntimeWarning, stacklevel=4)
 
 # %% ../../nbs/lpboost/05_estimators.ipynb #0658de29

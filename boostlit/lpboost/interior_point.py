@@ -439,7 +439,7 @@ def _add(self, hypotheses):
 
 LinearConversation.add = _add
 
-# %% ../../nbs/lpboost/09_interior_point.ipynb #21b08763
+# %% ../../nbs/lpboost/09_interior_point.ipynb #442018a5
 def _round(self):
     "Take the answers, solve, ask again at the new weights."
     before, fresh = (self.primal, self.dual, self.solver.mu), self.add([h for h, _ in self.found])
@@ -465,8 +465,8 @@ def _take_solution(self, weights, alpha, value):
     self.stages.append((len(self.hypotheses), self.alpha))
     state.scores = state.y*self.store.margins(np.r_[self.alpha,
                                                     np.zeros(len(self.store) - len(self.alpha))])
-    self.coefficients = self.alpha[self.fixed:].tolist()
-    state.loss = float(state.start @ self.master.losses(state.scores, state.y))
+    self.coefficients = self.alpha[self.fixed:].tolist() or [0.]
+    state.loss = 1 - self.primal    # what the soft margin lacks to one: it falls, as the program grows
     state.error = float(state.start @ (state.y*state.scores <= 0))
 
 def _keep(self, n_terms):

@@ -267,7 +267,7 @@ def _batch(chunk, classes, names):
         columns.append(pa.FixedSizeListArray.from_arrays(flat, classes))
     return pa.record_batch(columns, schema=schema)
 
-# %% ../../nbs/mining/02_itemsets.ipynb #38c0ea3f
+# %% ../../nbs/mining/02_itemsets.ipynb #6b32a82f
 _TARGETS = {"frequent": FREQUENT, "closed": CLOSED, "maximal": MAXIMAL, "generators": FREE}
 
 def _question(baskets, min_support, target, max_length, y, length):
@@ -287,10 +287,10 @@ def _question(baskets, min_support, target, max_length, y, length):
             raise ValueError(f"expected {n} labels, one a transaction, got shape {y.shape}")
         kinds, codes = np.unique(y, return_inverse=True)
         classes = len(kinds)
-    number = _TARGETS[target]
-    if number == CLOSED and max_length and length == "generator": number = CLOSURES
     longest = int(np.diff(baskets.pointers).max()) if n else 0
-    limit = min(int(max_length or 0), longest + 1)
+    limit = int(max_length) if max_length is not None and max_length < longest else 0
+    number = _TARGETS[target]
+    if number == CLOSED and limit and length == "generator": number = CLOSURES
     return Task(number, support_count(min_support, n), classes, limit, longest), codes
 
 def _arguments(transactions, min_support, target, max_length, y):

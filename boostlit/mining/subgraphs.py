@@ -4,14 +4,15 @@
 
 # %% auto #0
 __all__ = ['GraphSet', 'graph_set', 'as_graphs', 'to_graph_set', 'graph_pairs', 'random_graphs', 'rightmost_path', 'extensions',
-           'minimum_code', 'is_minimal', 'expand', 'PatternTree', 'SubgraphOracle', 'contains', 'describe_pattern',
-           'plot_pattern', 'plot_search_tree']
+           'minimum_code', 'is_minimal', 'expand', 'PatternTree', 'SubgraphOracle', 'significant_subgraphs', 'contains',
+           'describe_pattern', 'plot_pattern', 'plot_search_tree']
 
-# %% ../../nbs/mining/05_subgraphs.ipynb #75ecff5c
+# %% ../../nbs/mining/05_subgraphs.ipynb #870778ba
 from collections import namedtuple
 import heapq
 import numpy as np
 from ..core.kernels import kernel
+from .rules import Significance, tarone, two_classes, westfall_young
 
 # %% ../../nbs/mining/05_subgraphs.ipynb #2b87919f
 GraphSet = namedtuple("GraphSet", "node_label graph ptr to edge_label n node_names edge_names")
@@ -523,6 +524,38 @@ class _Search:
         if not self.signed: return 0
         c = self.tree.cover[self.tree.ptr[n]:self.tree.ptr[n+1]]
         return 1 if 2*self.u[c].sum() >= self.total else -1
+
+# %% ../../nbs/mining/05_subgraphs.ipynb #4f100ebf
+def _subgraph_blocks(graphs, max_length):
+    "A source of subgraph patterns with their covers, for the tests of significance."
+    def mined(low):
+        tree = PatternTree(graphs, max_length, low).expand_all()
+        return tree, np.unique(tree.same[:tree.size])
+    def patterns(low, high):
+        tree, first = mined(low)
+        size = tree.ptr[first + 1] - tree.ptr[first]
+        for block in np.array_split(first[size < high], max(1, len(first)//1024)):
+            covered = np.zeros((len(block), graphs.n), bool)
+            for line, k in enumerate(block):
+                covered[line, tree.cover[tree.ptr[k]:tree.ptr[k + 1]]] = True
+            names = [(int(tree.root[k]), tree.code(k)) for k in block]
+            if len(block): yield names, covered
+    return patterns, lambda low, most: len(mined(low)[1])
+
+def significant_subgraphs(graphs,                  # any collection of graphs
+                          y,                       # two classes, one label a graph
+                          max_length:int=4,        # most edges of a pattern
+                          alpha:float=.05,         # bound on the chance that any claim is false
+                          method:str="westfall-young", # or "tarone"
+                          n_permutations:int=1000, # shuffles of the labels
+                          seed:int=0,              # of the shuffles
+                         )->Significance:          # rows of ((root, code), support, count, p-value)
+    "Connected subgraphs associated with the class, with the family-wise error controlled."
+    graphs = to_graph_set(graphs)
+    labels = two_classes(y, graphs.n)
+    patterns, count = _subgraph_blocks(graphs, max_length)
+    if method == "tarone": return tarone(patterns, count, labels, alpha)
+    return westfall_young(patterns, labels, alpha, n_permutations, seed)
 
 # %% ../../nbs/mining/05_subgraphs.ipynb #4ee84859
 @kernel(work=lambda emb, *rest: 16*emb.size)

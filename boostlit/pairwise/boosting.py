@@ -6,26 +6,16 @@
 __all__ = ['PAIR_STUMP', 'PROJECTIONS', 'reference_direction', 'pairwise_reference', 'pair_scores', 'candidate_projections',
            'PairStumpOracle', 'exact_sum', 'ExactGentle', 'PairGentle']
 
-# %% ../../nbs/pairwise/03_boosting.ipynb #801043c4
+# %% ../../nbs/pairwise/03_boosting.ipynb #4e5d49ad
 import math
 import numpy as np
 from ..core.loop import Conversation, serves
 from ..core.masters import Gentle
 from .gentle_stumps import best_threshold
 from numpy.typing import ArrayLike
-from boostlit.pairwise.kernels import (
-    UNIT,
-    add_stumps,
-    array_directions,
-    lines_of,
-    load_of,
-    real_search,
-    search,
-    signs_of,
-    space_for,
-    stump_values,
-    targets_of,
-)
+from .kernels import (UNIT, add_stumps, array_directions, label_values, lines_of,
+                                       load_of, real_search, search, signs_of, space_for,
+                                       stump_values, targets_of)
 from .projection import weighted_scatter
 
 # %% ../../nbs/pairwise/03_boosting.ipynb #82d78f72
@@ -95,39 +85,42 @@ def candidate_projections(projection:str, # one of `PROJECTIONS`
     if projection == "concatenation": return np.repeat(np.arange(d), 2), np.tile(np.eye(2), (d, 1))
     return np.arange(d), np.tile([1., -1.], (d, 1))
 
-# %% ../../nbs/pairwise/03_boosting.ipynb #b01d156a
+# %% ../../nbs/pairwise/03_boosting.ipynb #3a8829ba
 class _LineSearch:
     "Pairs component by component, and the search for the best stump."
-
     kind = "real"
 
-    def _search(self, targets, weights):
-        "(candidate, value below the cut, gain, masses, moments, size of the targets)."
-        signs = self._signs_of(targets)
-        if signs is not None:
-            load = load_of(signs, weights)
-            found = search(self.lines, load, self.space, self.learn)
-            return *found, load.mass, load.mass * (2 * load.positive - 1), 1.0
+    def _label_stump(self, signs, weights):
+        "(candidate, (threshold, values), gain) for targets -1 and +1."
+        load = load_of(signs, weights)
+        j, cut, gain = search(self.lines, load, self.space, self.learn)
+        if j < 0: return j, None, 0.
+        return j, label_values(self.lines, j, cut, load), gain/int(load.totals.sum())
+
+    def _real_stump(self, targets, weights):
+        "The same for real targets."
         if self.learn:
-            load = load_of(signs_of(targets), weights * np.abs(targets))
+            load = load_of(signs_of(targets), weights*np.abs(targets))
             self.lines.directions[:] = array_directions(self.lines, load)
         real = targets_of(targets, weights)
-        return *real_search(self.lines, real), real.mass, real.moment, real.size
+        j, cut, gain = real_search(self.lines, real)
+        if j < 0: return j, None, 0.
+        r, (p, q) = self.lines.feature[j], self.lines.directions[j]
+        t = p*self.lines.U[r] + q*self.lines.V[r]
+        theta, a, b = stump_values(t, cut, real.mass, real.moment)
+        return j, (theta, real.size*a, real.size*b), real.size**2*gain/int(real.mass.sum())
 
     def _signs_of(self, targets):
         "Labels in the form of the search, converted once; None for targets other than -1 and +1."
-        if self.known is not None and np.array_equal(self.known[0], targets):
-            return self.known[1]
+        if self.known is not None and np.array_equal(self.known[0], targets): return self.known[1]
         if np.shape(targets) != (self.lines.U.shape[1],):
-            raise ValueError(
-                f"{self.lines.U.shape[1]} pairs need as many targets, got shape {np.shape(targets)}"
-            )
-        if not (np.abs(targets) == 1).all():
-            return None
+            raise ValueError(f"{self.lines.U.shape[1]} pairs need as many targets, "
+                             f"got shape {np.shape(targets)}")
+        if not (np.abs(targets) == 1).all(): return None
         self.known = np.array(targets), signs_of(targets)
         return self.known[1]
 
-# %% ../../nbs/pairwise/03_boosting.ipynb #3616421e
+# %% ../../nbs/pairwise/03_boosting.ipynb #0a0cf8d5
 class PairStumpOracle(_LineSearch):
     "Best pairwise stump for given targets and weights, over all components at once."
 
@@ -137,34 +130,33 @@ class PairStumpOracle(_LineSearch):
         projection: str = "swlda",  # "swlda", "lda", "difference" or "concatenation"
         shrink: float = 1.0,  # factor on the values of every stump
         n_bins: int | None = None,  # bins of the search, n/4 by default; changes the time only
-        directions: "tuple|None" = None,  # (components, (k, 2) directions) instead of `projection`
+        directions: "tuple|None" = None,  # (components, (k, 2) directions), not `projection`
         symmetric: bool = False,  # do stumps answer new pairs with the mean of both orders?
     ):
         U, V = np.moveaxis(np.asarray(pairs, np.float64), 0, 2)
         given = candidate_projections(projection, len(U)) if directions is None else directions
         self.lines = lines_of(U, V, *given)
-        self.projection, self.shrink, self.symmetric, self.known = (
-            projection,
-            shrink,
-            symmetric,
-            None,
-        )
-        self.learn = directions is None and projection in ("swlda", "lda")
-        bins = len(U[0]) // 4 if n_bins is None else n_bins
-        self.space = space_for(len(U[0]), int(np.clip(bins, 32 if n_bins is None else 2, 8192)))
+        self.projection, self.shrink, self.symmetric = projection, shrink, symmetric
+        self.learn, self.known = directions is None and projection in ("swlda", "lda"), None
+        bins = np.clip(len(U[0]) // 4, 32, 8192) if n_bins is None else np.clip(n_bins, 2, 2**20)
+        self.space = space_for(len(U[0]), int(bins))
 
     def ask(self, targets: np.ndarray, weights: np.ndarray) -> tuple:  # (stump, its edge sum w z h)
         "The stump of least weighted squared error."
-        j, cut, gain, mass, moment, size = self._search(targets, weights)
+        signs = self._signs_of(targets)
+        j, values, gain = (
+            self._real_stump(targets, weights)
+            if signs is None
+            else self._label_stump(signs, weights)
+        )
         if self.projection == "lda":
             self.learn = False
         if j < 0:
             raise ValueError("every component of the pairs is constant: there is nothing to cut")
-        r, (p, q) = self.lines.feature[j], self.lines.directions[j]
-        theta, a, b = stump_values(p * self.lines.U[r] + q * self.lines.V[r], cut, mass, moment)
-        factor = self.shrink * size
-        stump = np.array((r, p, q, theta, factor * a, factor * b), PAIR_STUMP)[()]
-        return stump, self.shrink * size**2 * gain / int(mass.sum())
+        theta, a, b = values
+        line = self.lines.feature[j], *self.lines.directions[j]
+        stump = np.array((*line, theta, self.shrink * a, self.shrink * b), PAIR_STUMP)[()]
+        return stump, self.shrink * gain
 
     def outputs(self, stump) -> np.ndarray:  # (n,)
         "Values of a stump on the training pairs, in the order in which they were drawn."
@@ -185,10 +177,8 @@ class PairStumpOracle(_LineSearch):
     def describe(stump, names: list) -> str:
         "A stump in words."
         name = names[int(stump["feature"])]
-        return (
-            f"{stump['p']:+.3g} {name}(u) {stump['q']:+.3g} {name}(v) > {stump['threshold']:.4g}: "
-            f"{stump['above']:+.3g}, else {stump['below']:+.3g}"
-        )
+        line = f"{stump['p']:+.3g} {name}(u) {stump['q']:+.3g} {name}(v) > {stump['threshold']:.4g}"
+        return f"{line}: {stump['above']:+.3g}, else {stump['below']:+.3g}"
 
     def memory(self) -> dict:  # arrays
         "What a check-point has to remember: fixed directions."
@@ -199,7 +189,7 @@ class PairStumpOracle(_LineSearch):
         self.lines.directions[:] = memory["directions"]
         self.learn = bool(memory["learn"])
 
-# %% ../../nbs/pairwise/03_boosting.ipynb #954a8677
+# %% ../../nbs/pairwise/03_boosting.ipynb #670f9e5e
 def exact_sum(parts:np.ndarray # numbers between 0 and 1 whose sum is at most about one
              )->float:
     "Their sum in units of 2**-60, whatever their order."
@@ -207,16 +197,23 @@ def exact_sum(parts:np.ndarray # numbers between 0 and 1 whose sum is at most ab
 
 class ExactGentle(Gentle):
     "Gentle AdaBoost whose sums do not depend on the order of the rows."
+    def answer(self, state, outputs, gain):
+        "One, or less where a full step would raise the loss; zero for an answer that says nothing."
+        state.edge = float(gain)
+        largest = np.abs(outputs).max()
+        if largest == 0: return 0.
+        return 1. if largest <= 1 else self.halved(state, outputs)
+
     def update(self, state, outputs, coefficient):
         "Add the term to the scores; weights, loss and error from exact sums."
         state.scores += coefficient*np.asarray(outputs, np.float64)
-        margins = state.y*state.scores
-        top = float((-margins).max())
-        raw = state.start*np.exp(-margins - top)
+        against = -state.y*state.scores
+        top = float(against.max())
+        raw = state.start*np.exp(against - top)
         total = exact_sum(raw)
         state.weights = raw/total
         state.loss = total*math.exp(min(top, 700.))
-        state.error = exact_sum(state.start*(margins <= 0))
+        state.error = exact_sum(state.start[against >= 0])
 
 @serves(PairStumpOracle, Gentle)
 class PairGentle(Conversation):

@@ -6,8 +6,8 @@
 __all__ = ['MOST_VALUE', 'LEAST_RANGE', 'UNIT', 'Lines', 'Load', 'Space', 'lines_of', 'signs_of', 'load_of', 'moments',
            'array_moments', 'direction', 'array_directions', 'split_gain', 'corner_bound', 'array_gains',
            'sorted_search', 'project', 'fill', 'scan', 'heap_sort', 'gather', 'open_bins', 'cut_line', 'binned_search',
-           'Targets', 'targets_of', 'real_gains', 'real_search', 'stump_values', 'space_for', 'search', 'stump_sums',
-           'array_stump_sums', 'add_stumps']
+           'Targets', 'targets_of', 'real_gains', 'real_search', 'halfway', 'stump_values', 'above_cut', 'label_values',
+           'space_for', 'search', 'stump_sums', 'array_stump_sums', 'add_stumps']
 
 # %% ../../nbs/pairwise/10_kernels.ipynb #3c6ce330
 import math
@@ -104,6 +104,11 @@ def load_of(signs:tuple,   # from `signs_of`
     mass = np.rint(weight*2.**UNIT).astype(np.int64)
     positive = (mass*signs[0]).sum()
     return Load(*signs, weight, mass, np.array([mass.sum() - positive, positive], np.int64))
+
+# %% ../../nbs/pairwise/10_kernels.ipynb #b943842a
+def _small(compiled, steps):
+    "Is the array version of a kernel the cheaper one, in this process and for this call?"
+    return (BUDGET.mode == "python" or not compiled.ready) and BUDGET.pays(steps)
 
 # %% ../../nbs/pairwise/10_kernels.ipynb #f0356651
 @kernel(work=lambda u, *rest: 8*len(u))
@@ -382,7 +387,12 @@ def real_search(
         return -1, 0.0, -1.0
     return int(j), float(T[j, i]), float(gains[j, i])
 
-# %% ../../nbs/pairwise/10_kernels.ipynb #fa68dfac
+# %% ../../nbs/pairwise/10_kernels.ipynb #1b5db23a
+def halfway(cut:float, following:float)->float:
+    "A threshold between two neighbouring values, as near to the middle as numbers allow."
+    middle = .5*cut + .5*following
+    return middle if middle < following else cut
+
 def stump_values(t:np.ndarray,      # projections of all pairs
                  cut:float,         # largest value below the cut
                  mass:np.ndarray,   # (n,) int64
@@ -390,12 +400,36 @@ def stump_values(t:np.ndarray,      # projections of all pairs
                 )->tuple:           # (threshold, value above, value below)
     "Threshold halfway to the next value, and the weighted mean targets on both sides."
     above = t > cut
-    following = float(t[above].min())
-    threshold = .5*cut + .5*following
-    if not threshold < following: threshold = cut
     up, up_moment = int((mass*above).sum()), int((moment*above).sum())
     down, down_moment = int(mass.sum()) - up, int(moment.sum()) - up_moment
-    return threshold, up_moment/up if up else 0., down_moment/down if down else 0.
+    values = up_moment/up if up else 0., down_moment/down if down else 0.
+    return halfway(cut, float(t[above].min())), *values
+
+# %% ../../nbs/pairwise/10_kernels.ipynb #52e3be50
+@kernel(work=lambda u, *rest: 6*len(u))
+def above_cut(u, v, p, q, cut, mass, positive):
+    "Next value above the cut, mass above it, and mass of same pairs above it."
+    following, up, same = math.inf, 0, 0
+    for i in range(len(u)):
+        x = p*u[i] + q*v[i]
+        if x > cut:
+            up += mass[i]
+            same += mass[i]*positive[i]
+            following = min(following, x)
+    return following, up, same
+
+def label_values(lines:Lines, j:int, cut:float, load:Load)->tuple: # as `stump_values`
+    "Threshold and values of the winner for targets -1 and +1."
+    r, p, q = lines.feature[j], lines.directions[j, 0], lines.directions[j, 1]
+    if _small(above_cut, len(load.mass)//6):
+        t = p*lines.U[r] + q*lines.V[r]
+        return stump_values(t, cut, load.mass, load.mass*(2*load.positive - 1))
+    following, up, up_same = above_cut(lines.U[r], lines.V[r], p, q, cut, load.mass, load.positive)
+    different, same = load.totals.tolist()
+    up, up_same = int(up), int(up_same)
+    down, down_same = different + same - up, same - up_same
+    values = (2*up_same - up)/up if up else 0., (2*down_same - down)/down if down else 0.
+    return halfway(cut, float(following)), *values
 
 # %% ../../nbs/pairwise/10_kernels.ipynb #1f8dc46a
 def space_for(n:int, bins:int)->Space:
@@ -403,11 +437,7 @@ def space_for(n:int, bins:int)->Space:
     return Space(np.zeros(n), np.zeros(n, np.int32), np.zeros(2*bins, np.int64),
                  np.zeros(bins, np.bool_), np.zeros(n, np.int64), np.zeros(1, np.int64))
 
-# %% ../../nbs/pairwise/10_kernels.ipynb #b1a34578
-def _small(compiled, steps):
-    "Is the array version of a kernel the cheaper one, in this process and for this call?"
-    return (BUDGET.mode == "python" or not compiled.ready) and BUDGET.pays(steps)
-
+# %% ../../nbs/pairwise/10_kernels.ipynb #0b194280
 def search(lines:Lines, load:Load, space:Space, learn:bool)->tuple: # as `sorted_search`
     "Best cut over all candidate lines; with `learn`, along the weighted discriminants."
     size = len(lines.feature)*len(load.mass)

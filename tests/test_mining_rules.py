@@ -1,0 +1,171 @@
+"Baskets in every form, rules against mlxtend, and significance against its definition."
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from boostlit.mining.baskets import read_baskets
+from boostlit.mining.itemsets import closed_itemsets, frequent_itemsets
+from boostlit.mining.rules import (association_rules, corrected, rule_measures, rules_of_sets,
+                                   significant_itemsets)
+
+BASKETS = [["Milk", "Onion", "Nutmeg", "Kidney Beans", "Eggs", "Yogurt"],
+           ["Dill", "Onion", "Nutmeg", "Kidney Beans", "Eggs", "Yogurt"],
+           ["Milk", "Apple", "Kidney Beans", "Eggs"],
+           ["Milk", "Unicorn", "Corn", "Kidney Beans", "Yogurt"],
+           ["Corn", "Onion", "Onion", "Kidney Beans", "Ice cream", "Eggs"]]
+
+
+def one_hot(baskets):
+    items = sorted({item for basket in baskets for item in basket})
+    return pd.DataFrame([[item in basket for item in items] for basket in baskets], columns=items)
+
+
+def random_frame(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.random((int(rng.integers(5, 60)), int(rng.integers(2, 8)))) < rng.uniform(.2, .8)
+    return pd.DataFrame(X, columns=[f"item {k}" for k in range(X.shape[1])])
+
+
+# The call forms of mlxtend on top of this package.
+
+def apriori(df, min_support=.5, use_colnames=False, max_len=None):
+    if min_support <= 0:
+        raise ValueError("`min_support` must be a positive number within the interval `(0, 1]`.")
+    table = frequent_itemsets(df, float(min_support), max_len)
+    lists = table["items"].to_pylist()
+    if not use_colnames:
+        number = {str(name): k for k, name in enumerate(df.columns)}
+        lists = [[number[item] for item in row] for row in lists]
+    return pd.DataFrame({"support": table["support"].to_numpy()/max(len(df), 1),
+                         "itemsets": [frozenset(row) for row in lists]})
+
+
+fpgrowth = apriori
+
+
+def rules_shim(sets, num_itemsets, metric="confidence", min_threshold=.8):
+    names = sorted({item for row in sets["itemsets"] for item in row})
+    code = {name: k for k, name in enumerate(names)}
+    table = pa.table({"items": pa.array([sorted(code[i] for i in row) for row in sets["itemsets"]],
+                                        pa.list_(pa.int32())),
+                      "support": pa.array(np.rint(sets["support"]*num_itemsets).astype(np.int64))})
+    rules = rules_of_sets(table, num_itemsets, len(names), pa.array(names), 0., False, True, "holm").to_pandas()
+    rules = rules.rename(columns={"zhang": "zhangs_metric"})
+    return rules[rules[metric] >= min_threshold - 1e-12]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_frequent_sets_are_those_of_mlxtend(seed):
+    theirs = pytest.importorskip("mlxtend.frequent_patterns")
+    frame = random_frame(seed)
+    for support, length in ((.2, None), (.5, None), (.1, 2)):
+        want = theirs.fpgrowth(frame, support, use_colnames=True, max_len=length)
+        got = fpgrowth(frame, support, use_colnames=True, max_len=length)
+        pairs = [dict(zip(t["itemsets"], t["support"])) for t in (want, got)]
+        assert pairs[0].keys() == pairs[1].keys()
+        assert all(abs(pairs[0][k] - pairs[1][k]) < 1e-12 for k in pairs[0])
+
+
+def test_the_example_of_mlxtends_manual():
+    got = apriori(one_hot(BASKETS), .6, use_colnames=True)
+    sets = dict(zip(got["itemsets"], got["support"]))
+    assert len(sets) == 11
+    assert sets[frozenset(["Kidney Beans"])] == 1. and sets[frozenset(["Onion", "Kidney Beans", "Eggs"])] == .6
+    assert set(apriori(one_hot(BASKETS), .6)["itemsets"]) == {
+        frozenset(sorted(one_hot(BASKETS).columns).index(i) for i in s) for s in sets}
+    with pytest.raises(ValueError, match="min_support"):
+        apriori(one_hot(BASKETS), 0.)
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("metric, least", [("confidence", .5), ("lift", 1.1), ("leverage", .01)])
+def test_rules_are_those_of_mlxtend(seed, metric, least):
+    theirs = pytest.importorskip("mlxtend.frequent_patterns")
+    frame = random_frame(seed)
+    sets = theirs.apriori(frame, .15, use_colnames=True)
+    if not len(sets):
+        return
+    want = theirs.association_rules(sets, num_itemsets=len(frame), metric=metric, min_threshold=least)
+    got = rules_shim(sets, len(frame), metric, least)
+    key = lambda t, a, b: {(frozenset(x), frozenset(y)): i for i, (x, y) in enumerate(zip(t[a], t[b]))}
+    left, right = key(want, "antecedents", "consequents"), key(got, "antecedent", "consequent")
+    border = {r for r, i in left.items() if abs(want[metric].iloc[i] - least) < 1e-9}
+    border |= {r for r, i in right.items() if abs(got[metric].iloc[i] - least) < 1e-9}
+    assert left.keys() - border == right.keys() - border
+    for rule in left.keys() & right.keys():
+        for name in ("confidence", "lift", "leverage", "conviction", "zhangs_metric"):
+            a, b = want[name].iloc[left[rule]], got[name].iloc[right[rule]]
+            assert a == b or abs(a - b) < 1e-9, (rule, name)
+
+
+def test_every_form_gives_the_same_sets(tmp_path):
+    want = {frozenset(s): n for s, n in zip(*closed_itemsets(BASKETS, 2).to_pydict().values())}
+    hot = one_hot(BASKETS)
+    long = pd.DataFrame([(k, item) for k, row in enumerate(BASKETS) for item in row], columns=["order", "what"])
+    (tmp_path/"rows.csv").write_text("\n".join(",".join(row) for row in BASKETS))
+    long.to_csv(tmp_path/"long.csv", index=False)
+    forms = [BASKETS, pd.Series(BASKETS), hot, hot.astype(float), pa.array(BASKETS), pa.table(hot),
+             pa.chunked_array([pa.array(BASKETS[:2]), pa.array(BASKETS[2:])]), str(tmp_path/"rows.csv"),
+             read_baskets(long, "order", "what"), read_baskets(str(tmp_path/"long.csv"), "order", "what"),
+             read_baskets(pa.table(long), "order", "what")]
+    try:
+        import polars as pl
+        forms += [pl.Series(BASKETS), pl.from_pandas(hot), pl.DataFrame({"basket": BASKETS}),
+                  read_baskets(pl.from_pandas(long), "order", "what")]
+    except ImportError:
+        pass
+    for form in forms:
+        got = {frozenset(s): n for s, n in zip(*closed_itemsets(form, 2).to_pydict().values())}
+        assert got == want
+
+
+def test_a_fimi_file(tmp_path):
+    (tmp_path/"x.dat").write_text("3 1 2\n\n2 3 \n1\n")
+    baskets = read_baskets(tmp_path/"x.dat")
+    assert baskets.pointers.tolist() == [0, 3, 3, 5, 6] and baskets.items.tolist() == [3, 1, 2, 2, 3, 1]
+
+
+@pytest.mark.parametrize("data, word", [([["a", 1]], "both"), ([[1.5]], "integers"), (np.ones(3), "two-dim"),
+                                        (pa.array([[None, "a"]]), "null"), (pa.array([1, 2]), "list"),
+                                        (pd.DataFrame({"a": [0, 2]}), "0 and 1"),
+                                        (pa.table({"a": ["x"], "b": ["y"]}), "order")])
+def test_bad_baskets_are_told_why(data, word):
+    with pytest.raises(ValueError, match=word):
+        read_baskets(data)
+
+
+def test_rules_with_names_and_corrections():
+    table = association_rules(BASKETS, 3, .8)
+    assert table.column_names[:2] == ["antecedent", "consequent"]
+    first = table.to_pylist()[0]
+    assert first["confidence"] == 1. and isinstance(first["antecedent"][0], str)
+    for method in ("holm", "bonferroni", "bh"):
+        assert (corrected([.2, .01, .5], method) >= [.2, .01, .5]).all()
+    for more, word in ((dict(consequents="two"), "consequents"), (dict(correction="none"), "correction")):
+        with pytest.raises(ValueError, match=word):
+            association_rules(BASKETS, 3, **more)
+    assert association_rules([[], []], 1).num_rows == 0
+    assert rule_measures(10, 5, 5, 5)["conviction"] == np.inf
+
+
+def test_significance_finds_what_was_planted_and_keeps_its_level():
+    wrong = 0
+    for trial in range(60):
+        rng = np.random.default_rng([2, trial])
+        X, y = rng.random((60, 8)) < .4, np.arange(60) < 30
+        wrong += significant_itemsets(X, rng.permutation(y), .2, n_permutations=99, seed=trial).num_rows > 0
+    assert wrong <= 22                                   # 12 expected at most; 22 is beyond three deviations
+    X[:, 3] |= y & (np.arange(60) % 8 > 0)
+    for method in ("westfall-young", "tarone"):
+        found = significant_itemsets(X, y, method=method, n_permutations=199)
+        assert [3] in found["items"].to_pylist()
+        assert float(found.schema.metadata[b"threshold"]) > 0
+
+
+def test_significance_is_told_bad_input():
+    X = np.eye(6, dtype=bool)
+    for y, more, word in (([0]*6, {}, "two classes"), ([0, 1], {}, "6 labels"),
+                          ([0, 1]*3, dict(alpha=2), "alpha"), ([0, 1]*3, dict(method="t"), "method")):
+        with pytest.raises(ValueError, match=word):
+            significant_itemsets(X, y, **more)
+    assert significant_itemsets(X, [0, 1]*3).num_rows == 0
