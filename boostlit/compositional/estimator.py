@@ -447,10 +447,8 @@ class CompositionalBoostClassifier(Booster):
         number of columns seen by `fit`
     feature_names_in_
         names of the columns seen by `fit`, where it was given a table
-    kinds_
-        "numeric" or "nominal", one per column
-    categories_
-        words of every nominal column, None for a numeric one
+    classes_
+        the classes, sorted; columns of probabilities are in this order
     missing_
         which columns had missing values in training
     readings_
