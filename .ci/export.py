@@ -76,6 +76,15 @@ WORDS = {
     "contribution": "what the feature adds to the score, along the grid",
     "feature": "number of the feature",
     "grid": "values of the feature",
+    "missing_": "which columns had missing values in training",
+    "readings_": "how every column of the table was read",
+    "coef_": "weights of the features, one row per class",
+    "intercept_": "constant of every class",
+    "means_": "mean of every class",
+    "priors_": "share of every class",
+    "scalings_": "the axes, one per column",
+    "xbar_": "mean of all rows",
+    "explained_variance_ratio_": "share of the spread between classes along every axis",
     "models_": "the fitted programs, one per class against the rest",
     "offset_": "the score below which a row is a stranger",
     "coefficient": "what the hypothesis counts for",
@@ -303,13 +312,28 @@ def attributes(house, module, node):
                     re.fullmatch(r"[a-z]\w*[a-z0-9]_", part.attr):
                 found.setdefault(part.attr, ("", WORDS.get(part.attr, "")))
     if is_estimator(house, module, node):
-        for name in ("n_features_in_", "feature_names_in_"):
+        for name in usual_attributes(house, module, node):
             found.setdefault(name, ("", WORDS[name]))
     return [(name, kind, said) for name, (kind, said) in found.items()]
 
 
+def usual_attributes(house, module, node):
+    "What scikit-learn, its discriminant analysis and our reading of tables leave on an estimator."
+    line = house.lineage(module, node)
+    bases = {ast.unparse(b).rpartition(".")[2] for _, c in line for b in c.bases}
+    names = ["n_features_in_", "feature_names_in_"]
+    if bases & {"ClassifierMixin", "LinearDiscriminantAnalysis"}:
+        names.append("classes_")
+    if any("tabular_input" in home.text for home, _ in line):
+        names += ["kinds_", "categories_", "missing_", "readings_"]
+    if node.name == "WeightedLDA" or "LinearDiscriminantAnalysis" in bases:
+        names += ["coef_", "intercept_", "means_", "priors_", "scalings_", "xbar_",
+                  "explained_variance_ratio_"]
+    return names
+
+
 def is_estimator(house, module, node):
-    return any(ast.unparse(b).endswith("BaseEstimator") for _, c in house.lineage(module, node)
+    return any(ast.unparse(b).endswith(("BaseEstimator", "LinearDiscriminantAnalysis")) for _, c in house.lineage(module, node)
                for b in c.bases)
 
 

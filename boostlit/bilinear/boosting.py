@@ -481,6 +481,12 @@ class BilinearBoostClassifier(Booster):
         number of columns seen by `fit`
     feature_names_in_
         names of the columns seen by `fit`, where it was given a table
+    classes_
+        the classes, sorted; columns of probabilities are in this order
+    missing_
+        which columns had missing values in training
+    readings_
+        how every column of the table was read
 
     Examples
     --------
@@ -810,6 +816,12 @@ class SparseBilinearClassifier(BilinearBoostClassifier):
         number of columns seen by `fit`
     feature_names_in_
         names of the columns seen by `fit`, where it was given a table
+    classes_
+        the classes, sorted; columns of probabilities are in this order
+    missing_
+        which columns had missing values in training
+    readings_
+        how every column of the table was read
 
     Examples
     --------

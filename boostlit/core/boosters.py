@@ -238,6 +238,12 @@ class Booster(Predictions):
         number of columns seen by `fit`
     feature_names_in_
         names of the columns seen by `fit`, where it was given a table
+    classes_
+        the classes, sorted; columns of probabilities are in this order
+    missing_
+        which columns had missing values in training
+    readings_
+        how every column of the table was read
 
     Examples
     --------
@@ -885,6 +891,12 @@ class AdaBoostClassifier(_StumpBooster):
         number of columns seen by `fit`
     feature_names_in_
         names of the columns seen by `fit`, where it was given a table
+    classes_
+        the classes, sorted; columns of probabilities are in this order
+    missing_
+        which columns had missing values in training
+    readings_
+        how every column of the table was read
 
     Examples
     --------
@@ -1015,6 +1027,12 @@ class GentleBoostClassifier(_StumpBooster):
         number of columns seen by `fit`
     feature_names_in_
         names of the columns seen by `fit`, where it was given a table
+    classes_
+        the classes, sorted; columns of probabilities are in this order
+    missing_
+        which columns had missing values in training
+    readings_
+        how every column of the table was read
 
     Examples
     --------
@@ -1112,6 +1130,12 @@ class LogitBoostClassifier(_StumpBooster):
         number of columns seen by `fit`
     feature_names_in_
         names of the columns seen by `fit`, where it was given a table
+    classes_
+        the classes, sorted; columns of probabilities are in this order
+    missing_
+        which columns had missing values in training
+    readings_
+        how every column of the table was read
 
     Examples
     --------

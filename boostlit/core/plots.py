@@ -470,7 +470,6 @@ class StumpDisplay(ModelDisplay):
     >>> print(display)
     x12 ≤ 755: 1
     x12 > 755: 0
-    x12 missing: 1
     """
     draws, needs, whole = "plot_stump", "stump_", True
 

@@ -750,6 +750,10 @@ class LPBoostClassifier(_ScoresOfModels, _LPBoostBase):
         number of columns seen by `fit`
     feature_names_in_
         names of the columns seen by `fit`, where it was given a table
+    missing_
+        which columns had missing values in training
+    readings_
+        how every column of the table was read
 
     Examples
     --------
@@ -948,6 +952,10 @@ class OneClassLPBoost(OutlierMixin, _Describer):
         number of columns seen by `fit`
     feature_names_in_
         names of the columns seen by `fit`, where it was given a table
+    missing_
+        which columns had missing values in training
+    readings_
+        how every column of the table was read
 
     Examples
     --------
@@ -1188,6 +1196,10 @@ class OneAndHalfClassLPBoost(Predictions, _Describer):
         number of columns seen by `fit`
     feature_names_in_
         names of the columns seen by `fit`, where it was given a table
+    missing_
+        which columns had missing values in training
+    readings_
+        how every column of the table was read
 
     Examples
     --------

@@ -143,6 +143,20 @@ class WeightedLDA(_LinearScores, ClassNamePrefixFeaturesOutMixin, TransformerMix
         number of columns seen by `fit`
     feature_names_in_
         names of the columns seen by `fit`, where it was given a table
+    coef_
+        weights of the features, one row per class
+    intercept_
+        constant of every class
+    means_
+        mean of every class
+    priors_
+        share of every class
+    scalings_
+        the axes, one per column
+    xbar_
+        mean of all rows
+    explained_variance_ratio_
+        share of the spread between classes along every axis
 
     Examples
     --------
