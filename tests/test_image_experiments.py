@@ -5,6 +5,7 @@ from importlib.resources import files
 import numpy as np
 import pytest
 
+from boostlit.compositional.boosting import boost_rules_reference
 from boostlit.images import pictures as images
 
 events = pytest.importorskip("boostlit.lab.events")
@@ -37,29 +38,15 @@ def test_histograms_sum_to_one():
     assert np.allclose(H.sum(1), 1) and np.allclose(H[:, :4].sum(1), .5)
 
 
-def test_boosted_items_choose_the_best_rule_each_round():
+def test_stumps_of_the_experiment_are_algorithm_2_on_single_items():
     r = np.random.default_rng(3)
-    y, B = r.integers(0, 3, 50), r.random((50, 9)) < .35
-    item, klass, alpha = events.boost_items(B, y, 6)
-    I, w, K = np.hstack([B, ~B]), np.full(50, 1/50), 3
-    for j, k, a in zip(item, klass, alpha):
-        err = np.array([[w[I[:, i] & (y != c)].sum() + (K-1)/K*w[~I[:, i]].sum() for c in range(K)] for i in range(18)])
-        assert err[j, k] == pytest.approx(err.min(), abs=1e-9)
-        assert a == pytest.approx(np.log((1 - err[j, k])/err[j, k]) + np.log(K - 1))
-        w = w*np.exp(a*np.where(I[:, j], y != k, (K-1)/K)); w /= w.sum()
-
-
-def test_boosted_rules_are_used_once_and_follow_the_weights():
-    r = np.random.default_rng(0)
-    y = r.integers(0, 4, 60)
-    C, k = r.random((25, 60)) < .2, r.integers(0, 4, 25)
-    j, a = events.boost_rules(C, k, y, 100)
-    assert len(set(j)) == len(j) and (a > 0).all()
-    votes = events.rule_votes(C, k, (j, a), 4)
-    F = np.zeros((60, 4))
-    for t, (i, al) in enumerate(zip(j, a)):
-        F[:, k[i]] += al*C[i]
-        assert (votes[t] == F.argmax(1)).all()
+    y, X = np.repeat(np.arange(3), 20), r.random((60, 9))
+    X[np.arange(60), y] += .5
+    m = events.event_model("stumps", 6, threshold_scale=.5).fit(X, y)
+    B = X >= m.thresholds_
+    fires, labels = np.repeat(np.vstack([B.T, ~B.T]), 3, axis=0), np.tile(np.arange(3), 18)
+    want = boost_rules_reference(fires, labels, y, 3, 6, replace=True)
+    np.testing.assert_allclose(m.alphas_, [a for _, a, _ in want], atol=1e-9)
 
 
 def test_leave_one_out_never_sees_the_event_left_out():

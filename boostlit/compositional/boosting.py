@@ -66,7 +66,7 @@ def boost_rules_reference(fires:np.ndarray,    # boolean (rules, n): the cover o
         model.append((r, alpha, err[r]))
     return model
 
-# %% ../../nbs/compositional/04_boosting.ipynb #ff34ff66
+# %% ../../nbs/compositional/04_boosting.ipynb #a4c29b69
 class RuleVotes(SAMME):
     "Algorithm 2: SAMME on rules that name one class or stay silent, under four readings of silence."
     def __init__(self, abstain:str="guess"): # "guess", "rest", "mistake" or "ignore"
@@ -81,7 +81,7 @@ class RuleVotes(SAMME):
 
     def answer(self, state, outputs, gain):
         "Step 8; zero when the rule is no better than guessing."
-        K, speaks = state.n_classes, np.asarray(outputs) >= 0
+        K, speaks, facts = state.n_classes, np.asarray(outputs) >= 0, getattr(gain, "facts", {})
         if state.sampled and speaks.any():      # the oracle has seen a part of the rows only
             own = state.y == outputs[speaks.argmax()]
             reading = "rest" if self.abstain == "rest" else "guess"
@@ -89,7 +89,7 @@ class RuleVotes(SAMME):
             gain = (K - 1)/K - float(state.weights @ cost)
         if gain <= 1e-12: return 0.
         error = max((K - 1)/K - gain, 1e-10)
-        state.edge, state.facts = 1 - error*K/(K - 1), dict(weighted_error=float(error))
+        state.edge, state.facts = 1 - error*K/(K - 1), dict(weighted_error=float(error), **facts)
         return float(np.log((1 - error)/error) + np.log(K - 1))
 
     def update(self, state, outputs, coefficient):
