@@ -340,7 +340,123 @@ def resolve_thresholds(min_support, # count, fraction, None (the paper's) or "au
 
 # %% ../../nbs/compositional/05_estimator.ipynb #036c0b4a
 class CompositionalBoostClassifier(Booster):
-    "Boosted conjunctions of thresholded features, for two or more classes (Yuan, Luo and Wu)."
+    """Boosted conjunctions of thresholded features, for two or more classes (Yuan, Luo and Wu).
+
+    Parameters
+    ----------
+    min_support : int | float | str | None, default=None
+        rows of a rule: fraction or count
+    min_lift : float | str | None, default=None
+        lambda_2 of a mined pool; None: the paper's; "auto"
+    threshold_scale : float, default=0.
+        tau: a single cut is at mean + tau*std
+    items : str, default="both"
+        "both" or "positive"
+    n_estimators : int, default=100
+        rounds at most
+    pool : str, default="auto"
+        "auto", "mined" (the paper) or "open"
+    max_length : int | None, default=None
+        items of a rule at most; None: 3 for "auto"
+    abstain : str, default="guess"
+        silence: "guess", "rest", "mistake", "ignore"
+    replace : bool, default=False
+        may a pool rule be chosen again?
+    max_rules : int, default=500_000
+        rules of a pool at most
+    node_budget : int | None, default=None
+        itemsets per search; None: by the size of the table
+    verbose : bool, default=False
+        progress bar
+    cuts : int | str | None, default=None
+        "mean", or quantiles per feature; None: 8 for "auto"
+    loss : str | None, default=None
+        "samme" or "logistic"; None: logistic for "auto"
+    learning_rate : float, default=1.
+        factor on every coefficient
+    subsample : float, default=1.
+        share of the rows that the oracle sees in a round
+    early_stopping : bool, default=False
+        stop when the loss of rows held out stops falling?
+    validation_fraction : float, default=.1
+        share held out
+    n_iter_no_change : int, default=10
+        rounds without progress before the end
+    warm_start : bool, default=False
+        go on from the last fit?
+    class_weight : dict | str | None, default=None
+        factors on the weights of classes, or "balanced"
+    callbacks : list | None, default=None
+        functions of the run, called after every round
+    random_state : int | np.random.RandomState | None, default=None
+        seed
+    n_jobs : int | None, default=None
+        for the sake of a common interface
+    categorical_features : ArrayLike | None, default=None
+        indices, names or mask
+    nominal_features : ArrayLike | str | None, default="deprecated"
+        old name of the same
+
+    Attributes
+    ----------
+    columns_ : int array
+        the column of each primitive (a cut or a nominal value)
+    thresholds_ : float array
+        the cut of each primitive; one half for a nominal value
+    codes_ : float array
+        the code of a nominal value, NaN for a cut
+    rule_items_ : int array
+        items of all rules, one rule after the other
+    rule_pointers_ : int array
+        where each rule begins, and the end
+    rule_labels_ : int array
+        number of the class that each rule speaks for
+    rule_rounds_ : int array
+        round in which each rule was chosen, from 0
+    rule_support_ : int array
+        training rows that each rule covers
+    rule_hits_ : int array
+        covered rows of the rule's class
+    alphas_ : float array
+        weight of each rule's vote
+    priors_ : float array
+        weighted share of each class
+    class_count_ : int array
+        training rows of each class
+    n_samples_ : int
+        training rows
+    n_pool_ : int
+        rules in the mined pool, -1 for a search
+    terms_ : pyarrow.Table
+        The rules, readable, in the order they were first chosen.
+    rules_ : pyarrow.Table
+        The rules with support, confidence, lift and error on the training rows.
+    feature_importances_ : ndarray
+        Share of the votes on training rows that rules with each feature cast.
+    hypotheses_ : record array
+        the terms, (parts, rounds)
+    n_iter_ : int
+        rounds that were kept
+    kinds_ : list
+        "numeric" or "nominal" of each column
+    categories_ : list
+        words of each nominal column, None for numbers
+    history_ : Arrow table
+        one row per round: round, error, edge, alpha, loss, and more where there is more
+    n_features_in_
+        number of columns seen by `fit`
+    feature_names_in_
+        names of the columns seen by `fit`, where it was given a table
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from boostlit import CompositionalBoostClassifier
+    >>> X, y = load_wine(return_X_y=True)
+    >>> model = CompositionalBoostClassifier(n_estimators=10).fit(X[::2, :6], y[::2])
+    >>> print(f"{model.score(X[1::2, :6], y[1::2]):.3f}")
+    0.831
+    """
     #: columns_ (int array): the column of each primitive (a cut or a nominal value)
     #: thresholds_ (float array): the cut of each primitive; one half for a nominal value
     #: codes_ (float array): the code of a nominal value, NaN for a cut
@@ -387,7 +503,24 @@ class CompositionalBoostClassifier(Booster):
 
     def fit(self, X:"ArrayLike", y:"ArrayLike", sample_weight:"ArrayLike|None"=None,
             validation:"tuple|None"=None)->"CompositionalBoostClassifier":
-        "Find rules and boost them; weights enter the boosting, support counts rows."
+        """Find rules and boost them; weights enter the boosting, support counts rows.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+        y : ArrayLike
+            label of every row
+        sample_weight : ArrayLike | None, default=None
+            weight of every row; None: all the same
+        validation : tuple | None, default=None
+            (X, y) to stop early on, instead of a share of the rows
+
+        Returns
+        -------
+        CompositionalBoostClassifier
+            the estimator itself
+        """
         check_options(self)
         super().fit(X, y, sample_weight, validation)
         codes = np.searchsorted(self.classes_, column_or_1d(y))
@@ -397,12 +530,26 @@ class CompositionalBoostClassifier(Booster):
         return self
 
     def make_master(self, n_classes):
-        "Algorithm 2, or logistic boosting."
+        """Algorithm 2, or logistic boosting.
+
+        Parameters
+        ----------
+        n_classes
+            a master
+        """
         if form_of(self)["loss"] == "samme": return RuleVotes(self.abstain)
         return RuleLogistic() if n_classes == 2 else RuleMultinomial()
 
     def make_oracle(self, X, codes):
-        "The items of the table, and where rules over them come from."
+        """The items of the table, and where rules over them come from.
+
+        Parameters
+        ----------
+        X
+            rows, one per example: an array, or a table with named columns
+        codes
+            an oracle
+        """
         form = form_of(self)
         words = learn_vocabulary(X, self.kinds_, codes, form["cuts"], self.threshold_scale)
         self.columns_, self.thresholds_, self.codes_ = words
@@ -412,23 +559,55 @@ class CompositionalBoostClassifier(Booster):
         return self._oracle
 
     def keep_hypotheses(self, columns):
-        "Rules as flat arrays, round after round."
+        """Rules as flat arrays, round after round.
+
+        Parameters
+        ----------
+        columns
+            hypotheses of every part, round by round
+        """
         keep_rules(self, columns, self._oracle)
         if not self.warm_start: del self._oracle
 
     def round_hypotheses(self, t):
-        "Items of the rules of a round."
+        """Items of the rules of a round.
+
+        Parameters
+        ----------
+        t
+            one per part
+        """
         return [self.rule_items_[self.rule_pointers_[r]:self.rule_pointers_[r+1]]
                 for r in np.flatnonzero(self.rule_rounds_ == t)]
 
     def decision_function(self, X:"ArrayLike")->np.ndarray:
-        "Scores: one column per class, or one number for two classes."
+        """Scores: one column per class, or one number for two classes.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Returns
+        -------
+        ndarray
+        """
         fires, K = _fires(self, X), len(self.classes_)
         says = self.alphas_[:, None]*(self.rule_labels_[:, None] == np.arange(K))
         return votes_to_scores(self, fires.T.astype(float) @ says)
 
     def staged_decision_function(self, X:"ArrayLike")->"Iterator[np.ndarray]":
-        "Scores after every round."
+        """Scores after every round.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Yields
+        ------
+        Iterator[ndarray]
+        """
         fires = _fires(self, X)
         votes = np.zeros((fires.shape[1], len(self.classes_)))
         for t in range(self.n_iter_):
@@ -438,31 +617,57 @@ class CompositionalBoostClassifier(Booster):
 
     @property
     def terms_(self)->"pyarrow.Table":
-        "The rules, readable, in the order they were first chosen."
+        """The rules, readable, in the order they were first chosen."""
         return rule_terms(self)
 
     @property
     def rules_(self)->"pyarrow.Table":
-        "The rules with support, confidence, lift and error on the training rows."
+        """The rules with support, confidence, lift and error on the training rows."""
         return rule_table(self)
 
     @property
     def feature_importances_(self)->np.ndarray:
-        "Share of the votes on training rows that rules with each feature cast."
+        """Share of the votes on training rows that rules with each feature cast."""
         return vote_shares(self)
 
     def explain(self, X:"ArrayLike")->"pyarrow.Table":
-        "Which rules fired for each row of `X`."
+        """Which rules fired for each row of `X`.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Returns
+        -------
+        pyarrow.Table
+        """
         return explain_rules(self, X)
 
     @staticmethod
     def file_fields(parameters, state):
-        "What a model file holds."
+        """What a model file holds.
+
+        Parameters
+        ----------
+        parameters
+            parameters of the estimator, by name
+        state
+            where the master stands: labels, weights, scores
+        """
         return rule_file(parameters)
 
     @staticmethod
     def upgrade_file(parameters, state):
-        "Files of 0.1 had a list of nominal values instead of primitives."
+        """Files of 0.1 had a list of nominal values instead of primitives.
+
+        Parameters
+        ----------
+        parameters
+            parameters of the estimator, by name
+        state
+            where the master stands: labels, weights, scores
+        """
         return upgrade_rules(parameters, state)
 
     def __sklearn_tags__(self):

@@ -62,37 +62,122 @@ class Predictions(WholeFit, ClassifierMixin, BaseEstimator):
     "Labels, probabilities and stages of them, from scores."
     #: history_ (Arrow table): one row per round: round, error, edge, alpha, loss, and more where there is more
     def decision_function(self, X:"ArrayLike")->np.ndarray:
-        "Score of each row: (n,) for two classes, (n, K) for more."
+        """Score of each row: (n,) for two classes, (n, K) for more.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Returns
+        -------
+        ndarray
+        """
         *_, last = self.staged_decision_function(X)
         return last
 
     def predict(self, X:"ArrayLike")->np.ndarray:
-        "Class label of each row."
+        """Class label of each row.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Returns
+        -------
+        ndarray
+        """
         return self.labels_of(self.decision_function(X))
 
     def predict_proba(self, X:"ArrayLike")->np.ndarray:
-        "Class probabilities of each row, columns in the order of `classes_`."
+        """Class probabilities of each row, columns in the order of `classes_`.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Returns
+        -------
+        ndarray
+        """
         return self.proba_of(self.decision_function(X))
 
     def predict_log_proba(self, X:"ArrayLike")->np.ndarray:
-        "Logarithms of the class probabilities."
+        """Logarithms of the class probabilities.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Returns
+        -------
+        ndarray
+        """
         return np.log(np.maximum(self.predict_proba(X), np.finfo(float).tiny))
 
     def staged_predict(self, X:"ArrayLike")->"Iterator[np.ndarray]":
-        "Class labels after every round."
+        """Class labels after every round.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Yields
+        ------
+        Iterator[ndarray]
+        """
         yield from map(self.labels_of, self.staged_decision_function(X))
 
     def staged_predict_proba(self, X:"ArrayLike")->"Iterator[np.ndarray]":
-        "Class probabilities after every round."
+        """Class probabilities after every round.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Yields
+        ------
+        Iterator[ndarray]
+        """
         yield from map(self.proba_of, self.staged_decision_function(X))
 
     def staged_score(self, X:"ArrayLike", y:"ArrayLike", sample_weight:"ArrayLike|None"=None)->"Iterator[float]":
-        "Accuracy after every round."
+        """Accuracy after every round.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+        y : ArrayLike
+            label of every row
+        sample_weight : ArrayLike | None, default=None
+            weight of every row; None: all the same
+
+        Yields
+        ------
+        Iterator[float]
+        """
         for labels in self.staged_predict(X):
             yield float(np.average(labels == np.asarray(y), weights=sample_weight))
 
     def labels_of(self, scores:np.ndarray)->np.ndarray: # labels
-        "Labels of scores: the largest wins, the first of equals (up to rounding)."
+        """Labels of scores: the largest wins, the first of equals (up to rounding).
+
+        Parameters
+        ----------
+        scores : ndarray
+            labels
+
+        Returns
+        -------
+        ndarray
+            labels
+        """
         if scores.ndim == 1:
             return self.classes_[(scores > 0).astype(np.intp)]
         top = scores.max(axis=1, keepdims=True)
@@ -102,7 +187,70 @@ class Predictions(WholeFit, ClassifierMixin, BaseEstimator):
 
 # %% ../../nbs/core/06_boosters.ipynb #83ae26c0
 class Booster(Predictions):
-    "An oracle and a master as a scikit-learn classifier."
+    """An oracle and a master as a scikit-learn classifier.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        most rounds
+    learning_rate : float, default=1.
+        factor on every coefficient
+    subsample : float, default=1.
+        share of the rows that the oracle sees in a round
+    early_stopping : bool, default=False
+        hold rows out and stop when their loss stops falling?
+    validation_fraction : float, default=.1
+        share held out
+    n_iter_no_change : int, default=10
+        rounds without progress before the end
+    warm_start : bool, default=False
+        go on from the last fit when n_estimators has grown?
+    class_weight : dict | str | None, default=None
+        factors on the weights of classes, or "balanced"
+    callbacks : list | None, default=None
+        functions of the run, called after every round
+    random_state : int | np.random.RandomState | None, default=None
+        seed
+    n_jobs : int | None, default=None
+        threads
+    verbose : bool, default=False
+        progress bar?
+
+    Attributes
+    ----------
+    alphas_ : float array
+        coefficient of each term: (rounds,), or (parts, rounds)
+    hypotheses_ : record array
+        the terms, (parts, rounds)
+    n_iter_ : int
+        rounds that were kept
+    kinds_ : list
+        "numeric" or "nominal" of each column
+    categories_ : list
+        words of each nominal column, None for numbers
+    terms_ : pa.Table
+        The model in words: one row per term, see `TERMS` for the columns.
+    feature_importances_ : ndarray
+        Share of the fall of the logarithm of the loss that each feature brought about.
+    history_ : Arrow table
+        one row per round: round, error, edge, alpha, loss, and more where there is more
+    n_features_in_
+        number of columns seen by `fit`
+    feature_names_in_
+        names of the columns seen by `fit`, where it was given a table
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from boostlit import Booster, MadaBoost, StumpOracle
+    >>> class MyBooster(Booster):
+    ...     oracle_class, master = StumpOracle, MadaBoost
+    ...     def make_oracle(self, X, codes): return StumpOracle(X)
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = MyBooster(n_estimators=10).fit(X[::2], y[::2])
+    >>> print(f"{model.score(X[1::2], y[1::2]):.3f}")
+    0.926
+    """
     #: alphas_ (float array): coefficient of each term: (rounds,), or (parts, rounds)
     #: hypotheses_ (record array): the terms, (parts, rounds)
     #: n_iter_ (int): rounds that were kept
@@ -130,7 +278,24 @@ class Booster(Predictions):
     def fit(self, X:"ArrayLike", y:"ArrayLike", sample_weight:"ArrayLike|None"=None,
             validation:"tuple|None"=None, # (X, y) to stop early on, instead of a share of the rows
            )->"Booster":
-        "Boost on weighted rows."
+        """Boost on weighted rows.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+        y : ArrayLike
+            label of every row
+        sample_weight : ArrayLike | None, default=None
+            weight of every row; None: all the same
+        validation : tuple | None, default=None
+            (X, y) to stop early on, instead of a share of the rows
+
+        Returns
+        -------
+        Booster
+            the estimator itself
+        """
         check_controls(self)
         problem = read_problem(self, X, y, sample_weight)
         run, stopping = begin_run(self, *problem, validation)
@@ -139,50 +304,123 @@ class Booster(Predictions):
         return keep_run(self, run)
 
     def staged_decision_function(self, X:"ArrayLike")->"Iterator[np.ndarray]":
-        "Scores after every round."
+        """Scores after every round.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Yields
+        ------
+        Iterator[ndarray]
+        """
         check_is_fitted(self)
         yield from staged_sums(self, self.read_rows(X))
 
     def proba_of(self, scores:np.ndarray)->np.ndarray: # (n, K)
-        "Probabilities of scores, by the link of the master."
+        """Probabilities of scores, by the link of the master.
+
+        Parameters
+        ----------
+        scores : ndarray
+            (n, K)
+
+        Returns
+        -------
+        ndarray
+            (n, K)
+        """
         return link(self.make_master(len(self.classes_)), scores, len(self.classes_))
 
     def make_oracle(self, X, codes:np.ndarray): # an oracle
-        "The oracle over validated rows `X` with class numbers `codes`."
+        """The oracle over validated rows `X` with class numbers `codes`.
+
+        Parameters
+        ----------
+        X
+            rows, one per example: an array, or a table with named columns
+        codes : ndarray
+            an oracle
+        """
         raise NotImplementedError(f"{type(self).__name__} does not say which oracle to ask: "
                                   "define make_oracle(X, codes)")
 
     def make_master(self, n_classes:int): # a master
-        "The master for so many classes; one for two classes is used one against the rest."
+        """The master for so many classes; one for two classes is used one against the rest.
+
+        Parameters
+        ----------
+        n_classes : int
+            a master
+        """
         return self.master()
 
     def read_rows(self, X, y=None): # rows, or rows and labels
-        "Validated rows when predicting, rows and labels when fitting."
+        """Validated rows when predicting, rows and labels when fitting.
+
+        Parameters
+        ----------
+        X
+            rows, one per example: an array, or a table with named columns
+        y : default=None
+            rows, or rows and labels
+        """
         if y is None:
             return tabular_input(self, X)
         return tabular_input(self, X, y, reset=True, nominal=nominal_of(self))
 
     def apply(self, hypothesis, X)->np.ndarray: # outputs
-        "What a hypothesis says on validated rows."
+        """What a hypothesis says on validated rows.
+
+        Parameters
+        ----------
+        hypothesis
+            a hypothesis that the oracle has answered with
+        X
+            outputs
+
+        Returns
+        -------
+        ndarray
+            outputs
+        """
         return self.oracle_class.apply(hypothesis, X)
 
     def keep_hypotheses(self, columns:list):
-        "Store the terms: lists of hypotheses, one per part, all of one length."
+        """Store the terms: lists of hypotheses, one per part, all of one length.
+
+        Parameters
+        ----------
+        columns : list
+            hypotheses of every part, round by round
+        """
         self.hypotheses_ = np.array(columns, dtype=self.hypothesis) if self.hypothesis else columns
 
     def round_hypotheses(self, t:int)->list: # one per part
-        "The hypotheses of a round."
+        """The hypotheses of a round.
+
+        Parameters
+        ----------
+        t : int
+            one per part
+
+        Returns
+        -------
+        list
+            one per part
+        """
         return [column[t] for column in self.hypotheses_]
 
     @property
     def terms_(self)->"pa.Table":
-        "The model in words: one row per term, see `TERMS` for the columns."
+        """The model in words: one row per term, see `TERMS` for the columns."""
         check_is_fitted(self)
         return describe_terms(self)
 
     @property
     def feature_importances_(self)->np.ndarray:
-        "Share of the fall of the logarithm of the loss that each feature brought about."
+        """Share of the fall of the logarithm of the loss that each feature brought about."""
         check_is_fitted(self)
         return loss_shares(self)
 
@@ -470,7 +708,15 @@ class _StumpBooster(Booster):
     kind_of_stump = "error"
 
     def make_oracle(self, X, codes):
-        "Stumps, or copies of the base learner."
+        """Stumps, or copies of the base learner.
+
+        Parameters
+        ----------
+        X
+            rows, one per example: an array, or a table with named columns
+        codes
+            an oracle
+        """
         learner, n_classes = base_learner(self), len(self.classes_)
         classes = n_classes if "class" in self.make_master(n_classes).takes else None
         if learner is None:
@@ -481,17 +727,37 @@ class _StumpBooster(Booster):
         return LearnerOracle(learner, X, seed, kind)
 
     def criterion_for(self, classes):
-        "How a stump is chosen."
+        """How a stump is chosen.
+
+        Parameters
+        ----------
+        classes
+            the classes, in order
+        """
         return self.kind_of_stump
 
     def apply(self, hypothesis, X):
-        "A stump, or a fitted copy of the base learner, on validated rows."
+        """A stump, or a fitted copy of the base learner, on validated rows.
+
+        Parameters
+        ----------
+        hypothesis
+            a hypothesis that the oracle has answered with
+        X
+            outputs
+        """
         if hasattr(self, "stumps_"):
             return StumpOracle.apply(hypothesis, X)
         return learner_says(hypothesis, X, "real" if self.kind_of_stump == "least_squares" else "sign")
 
     def keep_hypotheses(self, columns):
-        "Stumps as one array of records, learners as lists."
+        """Stumps as one array of records, learners as lists.
+
+        Parameters
+        ----------
+        columns
+            hypotheses of every part, round by round
+        """
         for name in ("stumps_", "estimators_"):
             vars(self).pop(name, None)
         if base_learner(self) is None:
@@ -500,11 +766,27 @@ class _StumpBooster(Booster):
             self.estimators_ = columns
 
     def round_hypotheses(self, t):
-        "The stumps or learners of a round."
+        """The stumps or learners of a round.
+
+        Parameters
+        ----------
+        t
+            one per part
+        """
         return [column[t] for column in (self.stumps_ if hasattr(self, "stumps_") else self.estimators_)]
 
     def decision_function(self, X:"ArrayLike")->np.ndarray:
-        "Score of each row: (n,) for two classes, (n, K) for more."
+        """Score of each row: (n,) for two classes, (n, K) for more.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Returns
+        -------
+        ndarray
+        """
         check_is_fitted(self)
         if len(self.classes_) > 2 or not hasattr(self, "stumps_"):
             return super().decision_function(X)
@@ -535,7 +817,84 @@ STUMP_FILE = file_of(STUMP, "stumps_", feature=(0, "columns"), left=(-1e100, 1e1
 
 # %% ../../nbs/core/06_boosters.ipynb #00ebdc58
 class AdaBoostClassifier(_StumpBooster):
-    "AdaBoost (two classes) and SAMME (more), on our stumps or on any classifier that takes `sample_weight`."
+    """AdaBoost (two classes) and SAMME (more), on our stumps or on any classifier that takes `sample_weight`.
+
+    Parameters
+    ----------
+    estimator : BaseEstimator | None, default=None
+        scikit-learn classifier; None for our decision stump
+    n_estimators : int, default=100
+        most rounds
+    criterion : str, default="error"
+        how a stump is chosen: "error" or "entropy" (two classes)
+    max_bins : int | None, default=256
+        most codes of a numeric column; None for every distinct value
+    categorical_features : ArrayLike | None, default=None
+        indices, names or mask of categorical columns; words in tables are categorical
+        anyway
+    learning_rate : float, default=1.
+        factor on every coefficient
+    subsample : float, default=1.
+        share of the rows that a stump is chosen on
+    early_stopping : bool, default=False
+        hold rows out and stop when their loss stops falling?
+    validation_fraction : float, default=.1
+        share held out
+    n_iter_no_change : int, default=10
+        rounds without progress before the end
+    warm_start : bool, default=False
+        go on from the last fit when n_estimators has grown?
+    class_weight : dict | str | None, default=None
+        factors on the weights of classes, or "balanced"
+    callbacks : list | None, default=None
+        functions of the run, called after every round
+    random_state : int | np.random.RandomState | None, default=None
+        seed for learners that use chance and for sampling
+    n_jobs : int | None, default=None
+        threads that share the features
+    verbose : bool, default=False
+        progress bar?
+    base_learner : BaseEstimator | str | None, default="deprecated"
+        old name of `estimator`
+    nominal_features : ArrayLike | str | None, default="deprecated"
+        old name of `categorical_features`
+
+    Attributes
+    ----------
+    stumps_ : record array of STUMP
+        the stumps, (parts, rounds)
+    estimators_ : list
+        fitted copies of `estimator` instead, where one was given
+    alphas_ : float array
+        coefficient of each term: (rounds,), or (parts, rounds)
+    hypotheses_ : record array
+        the terms, (parts, rounds)
+    n_iter_ : int
+        rounds that were kept
+    kinds_ : list
+        "numeric" or "nominal" of each column
+    categories_ : list
+        words of each nominal column, None for numbers
+    terms_ : pa.Table
+        The model in words: one row per term, see `TERMS` for the columns.
+    feature_importances_ : ndarray
+        Share of the fall of the logarithm of the loss that each feature brought about.
+    history_ : Arrow table
+        one row per round: round, error, edge, alpha, loss, and more where there is more
+    n_features_in_
+        number of columns seen by `fit`
+    feature_names_in_
+        names of the columns seen by `fit`, where it was given a table
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from boostlit import AdaBoostClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = AdaBoostClassifier(n_estimators=20).fit(X[::2], y[::2])
+    >>> print(f"{model.score(X[1::2], y[1::2]):.3f}", model.history_.num_rows, "rounds")
+    0.958 20 rounds
+    """
     def __init__(self, estimator:"BaseEstimator|None"=None, # scikit-learn classifier; None for our decision stump
                  n_estimators:int=100,        # most rounds
                  criterion:str="error",       # how a stump is chosen: "error" or "entropy" (two classes)
@@ -559,11 +918,23 @@ class AdaBoostClassifier(_StumpBooster):
     file_fields = STUMP_FILE
 
     def make_master(self, n_classes):
-        "AdaBoost, or SAMME for more than two classes."
+        """AdaBoost, or SAMME for more than two classes.
+
+        Parameters
+        ----------
+        n_classes
+            a master
+        """
         return AdaBoost() if n_classes == 2 else SAMME()
 
     def criterion_for(self, classes):
-        "The error, or the entropy for two classes."
+        """The error, or the entropy for two classes.
+
+        Parameters
+        ----------
+        classes
+            the classes, in order
+        """
         if self.criterion not in ("error", "entropy"):
             raise ValueError(f"criterion must be 'error' or 'entropy', got {self.criterion!r}")
         if self.criterion == "entropy" and classes:
@@ -578,7 +949,82 @@ class AdaBoostClassifier(_StumpBooster):
 
 # %% ../../nbs/core/06_boosters.ipynb #eb53ed14
 class GentleBoostClassifier(_StumpBooster):
-    "Gentle AdaBoost with least-squares stumps or any learner that takes `sample_weight`; one class against the rest for more than two."
+    """Gentle AdaBoost with least-squares stumps or any learner that takes `sample_weight`; one class against the rest for more than two.
+
+    Parameters
+    ----------
+    estimator : BaseEstimator | None, default=None
+        scikit-learn classifier or regressor; None for our least-squares stump
+    n_estimators : int, default=100
+        most rounds
+    max_bins : int | None, default=256
+        most codes of a numeric column; None for every distinct value
+    categorical_features : ArrayLike | None, default=None
+        indices, names or mask of categorical columns; words in tables are categorical
+        anyway
+    learning_rate : float, default=1.
+        factor on every term
+    subsample : float, default=1.
+        share of the rows that a stump is fitted to
+    early_stopping : bool, default=False
+        hold rows out and stop when their loss stops falling?
+    validation_fraction : float, default=.1
+        share held out
+    n_iter_no_change : int, default=10
+        rounds without progress before the end
+    warm_start : bool, default=False
+        go on from the last fit when n_estimators has grown?
+    class_weight : dict | str | None, default=None
+        factors on the weights of classes, or "balanced"
+    callbacks : list | None, default=None
+        functions of the run, called after every round
+    random_state : int | np.random.RandomState | None, default=None
+        seed for learners that use chance and for sampling
+    n_jobs : int | None, default=None
+        threads that share the features
+    verbose : bool, default=False
+        progress bar?
+    base_learner : BaseEstimator | str | None, default="deprecated"
+        old name of `estimator`
+    nominal_features : ArrayLike | str | None, default="deprecated"
+        old name of `categorical_features`
+
+    Attributes
+    ----------
+    stumps_ : record array of STUMP
+        the stumps, (parts, rounds)
+    estimators_ : list
+        fitted copies of `estimator` instead, where one was given
+    alphas_ : float array
+        coefficient of each term: (rounds,), or (parts, rounds)
+    hypotheses_ : record array
+        the terms, (parts, rounds)
+    n_iter_ : int
+        rounds that were kept
+    kinds_ : list
+        "numeric" or "nominal" of each column
+    categories_ : list
+        words of each nominal column, None for numbers
+    terms_ : pa.Table
+        The model in words: one row per term, see `TERMS` for the columns.
+    feature_importances_ : ndarray
+        Share of the fall of the logarithm of the loss that each feature brought about.
+    history_ : Arrow table
+        one row per round: round, error, edge, alpha, loss, and more where there is more
+    n_features_in_
+        number of columns seen by `fit`
+    feature_names_in_
+        names of the columns seen by `fit`, where it was given a table
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from boostlit import GentleBoostClassifier
+    >>> X, y = load_wine(return_X_y=True)
+    >>> model = GentleBoostClassifier(n_estimators=10).fit(X[::2], y[::2])
+    >>> print(f"{model.score(X[1::2], y[1::2]):.3f}")
+    0.955
+    """
     master, kind_of_stump = Gentle, "least_squares"
 
     def __init__(self, estimator:"BaseEstimator|None"=None, # scikit-learn classifier or regressor; None for our least-squares stump
@@ -604,7 +1050,78 @@ class GentleBoostClassifier(_StumpBooster):
 
 # %% ../../nbs/core/06_boosters.ipynb #67575262
 class LogitBoostClassifier(_StumpBooster):
-    "LogitBoost: the logistic loss by Newton steps over stumps, or any learner that takes `sample_weight`."
+    """LogitBoost: the logistic loss by Newton steps over stumps, or any learner that takes `sample_weight`.
+
+    Parameters
+    ----------
+    estimator : BaseEstimator | None, default=None
+        scikit-learn regressor; None for our least-squares stump
+    n_estimators : int, default=200
+        most rounds
+    learning_rate : float, default=.3
+        factor on every term
+    max_bins : int | None, default=256
+        most codes of a numeric column; None for every distinct value
+    categorical_features : ArrayLike | None, default=None
+        indices, names or mask of categorical columns; words in tables are categorical
+        anyway
+    subsample : float, default=1.
+        share of the rows that a stump is fitted to
+    early_stopping : bool, default=False
+        hold rows out and stop when their loss stops falling?
+    validation_fraction : float, default=.1
+        share held out
+    n_iter_no_change : int, default=10
+        rounds without progress before the end
+    warm_start : bool, default=False
+        go on from the last fit when n_estimators has grown?
+    class_weight : dict | str | None, default=None
+        factors on the weights of classes, or "balanced"
+    callbacks : list | None, default=None
+        functions of the run, called after every round
+    random_state : int | np.random.RandomState | None, default=None
+        seed for learners that use chance and for sampling
+    n_jobs : int | None, default=None
+        threads that share the features
+    verbose : bool, default=False
+        progress bar?
+
+    Attributes
+    ----------
+    stumps_ : record array of STUMP
+        the stumps, (parts, rounds)
+    estimators_ : list
+        fitted copies of `estimator` instead, where one was given
+    alphas_ : float array
+        coefficient of each term: (rounds,), or (parts, rounds)
+    hypotheses_ : record array
+        the terms, (parts, rounds)
+    n_iter_ : int
+        rounds that were kept
+    kinds_ : list
+        "numeric" or "nominal" of each column
+    categories_ : list
+        words of each nominal column, None for numbers
+    terms_ : pa.Table
+        The model in words: one row per term, see `TERMS` for the columns.
+    feature_importances_ : ndarray
+        Share of the fall of the logarithm of the loss that each feature brought about.
+    history_ : Arrow table
+        one row per round: round, error, edge, alpha, loss, and more where there is more
+    n_features_in_
+        number of columns seen by `fit`
+    feature_names_in_
+        names of the columns seen by `fit`, where it was given a table
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from boostlit import LogitBoostClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = LogitBoostClassifier(n_estimators=20).fit(X[::2], y[::2])
+    >>> print(f"{model.score(X[1::2], y[1::2]):.3f}")
+    0.937
+    """
     kind_of_stump = "least_squares"
 
     def __init__(self, estimator:"BaseEstimator|None"=None, # scikit-learn regressor; None for our least-squares stump
@@ -627,5 +1144,11 @@ class LogitBoostClassifier(_StumpBooster):
     file_fields = STUMP_FILE
 
     def make_master(self, n_classes):
-        "The logistic loss, multinomial for more than two classes."
+        """The logistic loss, multinomial for more than two classes.
+
+        Parameters
+        ----------
+        n_classes
+            a master
+        """
         return Logistic() if n_classes == 2 else Multinomial()

@@ -54,7 +54,35 @@ def default_grid(est, feature:int, thresholds:np.ndarray)->np.ndarray:
 
 # %% ../../nbs/core/08_explaining.ipynb #988dcaf7
 class ShapeDisplay:
-    "The additive parts of a stump ensemble, strongest features first."
+    """The additive parts of a stump ensemble, strongest features first.
+
+    Parameters
+    ----------
+    parts : list
+        (feature, grid, contribution on the grid) of each panel
+    names : ArrayLike
+        of all features
+    categories : list | None, default=None
+        of all features; None where a feature is numeric
+    label : str, default=""
+        whom a positive contribution speaks for
+
+    Attributes
+    ----------
+    axes_ : array of matplotlib axes
+        one per feature
+    figure_ : matplotlib figure
+        the figure they are on
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from boostlit import AdaBoostClassifier, ShapeDisplay
+    >>> X, y = np.array([[1., 0.], [2., 1.], [3., 0.], [4., 1.]]), [0, 0, 1, 1]
+    >>> display = ShapeDisplay.from_estimator(AdaBoostClassifier(n_estimators=3).fit(X, y), n_features=1)
+    >>> print(display.figure_ is not None)
+    True
+    """
     #: axes_ (array of matplotlib axes): one per feature
     #: figure_ (matplotlib figure): the figure they are on
     def __init__(self, parts:list,    # (feature, grid, contribution on the grid) of each panel
@@ -69,7 +97,24 @@ class ShapeDisplay:
                        axes:"ArrayLike|None"=None, # where to draw; a new figure by default
                        run:int=0,              # number of the class, where there are more than two
                       )->"ShapeDisplay":
-        "Compute and draw the strongest parts of the score."
+        """Compute and draw the strongest parts of the score.
+
+        Parameters
+        ----------
+        est : BaseEstimator
+            fitted ensemble of stumps
+        n_features : int, default=4
+            most panels
+        axes : ArrayLike | None, default=None
+            where to draw; a new figure by default
+        run : int, default=0
+            number of the class, where there are more than two
+
+        Returns
+        -------
+        ShapeDisplay
+            the estimator itself
+        """
         if getattr(est, "stumps_", None) is None:
             raise ValueError("ShapeDisplay draws fitted ensembles of stumps")
         used = np.unique(class_stumps(est, run)[0]["feature"])
@@ -79,7 +124,18 @@ class ShapeDisplay:
         return cls(parts, feature_names(est), est.categories_, str(label)).plot(axes)
 
     def plot(self, axes:"ArrayLike|None"=None)->"ShapeDisplay":
-        "One small panel per feature: steps over numbers, dots over categories."
+        """One small panel per feature: steps over numbers, dots over categories.
+
+        Parameters
+        ----------
+        axes : ArrayLike | None, default=None
+            axes to draw on; None: new ones
+
+        Returns
+        -------
+        ShapeDisplay
+            the estimator itself
+        """
         import matplotlib.pyplot as plt
         if axes is None:
             _, axes = plt.subplots(1, len(self.parts), figsize=(2.5*len(self.parts), 2.4), sharey=True,
@@ -92,7 +148,19 @@ class ShapeDisplay:
         return self
 
     def draw_part(self, ax, feature, grid, contribution):
-        "One panel."
+        """One panel.
+
+        Parameters
+        ----------
+        ax
+            axes to draw on; None: new ones
+        feature
+            number of the feature
+        grid
+            values of the feature
+        contribution
+            what the feature adds to the score, along the grid
+        """
         words = self.categories[feature] if self.categories is not None else None
         if words is None:
             ax.plot(grid, contribution)
@@ -108,7 +176,31 @@ def margins(est:BaseEstimator,          # a fitted two-class booster with `alpha
             X:"ArrayLike",              # rows
             y:"ArrayLike",              # their labels
            )->np.ndarray:               # margins in [-1, 1]
-    "Normalised margins of labelled rows."
+    """Normalised margins of labelled rows.
+
+    Parameters
+    ----------
+    est : BaseEstimator
+        a fitted two-class booster with `alphas_`
+    X : ArrayLike
+        rows
+    y : ArrayLike
+        their labels
+
+    Returns
+    -------
+    ndarray
+        margins in [-1, 1]
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from boostlit import AdaBoostClassifier, margins
+    >>> X, y = np.array([[1.], [2.], [3.], [4.]]), ["no", "no", "yes", "yes"]
+    >>> model = AdaBoostClassifier(n_estimators=3).fit(X, y)
+    >>> print(margins(model, X, y))
+    [1. 1. 1. 1.]
+    """
     check_is_fitted(est)
     if len(est.classes_) != 2:
         raise ValueError("margins are defined here for two classes")

@@ -344,10 +344,37 @@ def joint_error(run:Run)->float:
 
 # %% ../../nbs/core/03_loop.ipynb #3deed39b
 class Callback:
-    "Listens to a run; answers True to end it."
-    def begin(self, run:Run): "Before the first round."
+    """Listens to a run; answers True to end it.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from boostlit import AdaBoostClassifier, Callback
+    >>> class FiveRounds(Callback):
+    ...     def __call__(self, run): return len(run.history) == 5
+    >>> listener = FiveRounds()
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = AdaBoostClassifier(n_estimators=50, callbacks=[listener]).fit(X, y)
+    >>> print(model.history_.num_rows)
+    5
+    """
+    def begin(self, run:Run):
+        """Before the first round.
+
+        Parameters
+        ----------
+        run : Run
+            the conversation so far: its parts, its history, its settings
+        """
     def __call__(self, run:Run)->bool: return False
-    def end(self, run:Run): "After the last round, also when something went wrong."
+    def end(self, run:Run):
+        """After the last round, also when something went wrong.
+
+        Parameters
+        ----------
+        run : Run
+            the conversation so far: its parts, its history, its settings
+        """
 
 class _Function(Callback):
     def __init__(self, function):
@@ -402,7 +429,41 @@ def boost(oracle,             # an `Oracle`
           plain:bool=False,   # never a fused conversation?
           **settings,         # n_classes, learning_rate, sample
          )->Boosted:
-    "Boost one oracle under one master."
+    """Boost one oracle under one master.
+
+    Parameters
+    ----------
+    oracle
+        an `Oracle`
+    master
+        a `Master`
+    y : ndarray
+        signs -1 and +1, or class numbers for masters of classes
+    n_rounds : int
+        most rounds
+    weights : default=None
+        start weights; None for uniform
+    callbacks : default=()
+        listeners
+    plain : bool, default=False
+        never a fused conversation?
+    **settings
+        n_classes, learning_rate, sample
+
+    Returns
+    -------
+    Boosted
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from boostlit import AdaBoost, StumpOracle, boost
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> signs, master = 2.*y - 1, AdaBoost()
+    >>> run = boost(StumpOracle(X), master, signs, n_rounds=10)
+    >>> print(len(run.hypotheses), "rounds, training error", round(float((run.scores*signs <= 0).mean()), 3))
+    10 rounds, training error 0.023
+    """
     part = conversation(oracle, master, np.asarray(y), weights, plain=plain, **settings)
     run = converse(Run([part], n_rounds), callbacks)
     return Boosted(part.hypotheses, np.array(part.coefficients), run.history,

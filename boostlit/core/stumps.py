@@ -242,7 +242,38 @@ def _pack(codes, n_codes, groups):
 
 # %% ../../nbs/core/02_stumps.ipynb #e531efc5
 class StumpOracle:
-    "Answers which stump is best for labels `y` and weights `w`; data is prepared once."
+    """Answers which stump is best for labels `y` and weights `w`; data is prepared once.
+
+    Parameters
+    ----------
+    X : ndarray
+        (n, d) float64; nominal columns as codes, NaN for missing
+    kinds : list | None, default=None
+        "numeric" or "nominal", one a column; None for all numeric
+    max_bins : int | None, default=256
+        most codes a numeric column; None keeps every distinct value
+    criterion : str, default="error"
+        "error", "entropy" or "least_squares"
+    n_jobs : int, default=1
+        threads that share the features
+    n_classes : int | None, default=None
+        for stumps that name a class; None for signs or reals
+
+    Attributes
+    ----------
+    shape : tuple
+        Rows and columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from boostlit import StumpOracle
+    >>> X, y = np.array([[1.], [2.], [3.], [4.]]), np.array([-1., -1., 1., -1.])
+    >>> oracle = StumpOracle(X)
+    >>> stump, edge = oracle.best(y, np.full(4, .25))
+    >>> print(f"cut at {stump['threshold']}, edge {edge:.2f}")
+    cut at 1.5, edge 0.50
+    """
     def __init__(self,
                  X:np.ndarray,          # (n, d) float64; nominal columns as codes, NaN for missing
                  kinds:list|None=None,  # "numeric" or "nominal", one a column; None for all numeric
@@ -263,11 +294,16 @@ class StumpOracle:
 
     @property
     def shape(self)->tuple:
-        "Rows and columns."
+        """Rows and columns."""
         return self.codes.shape[::-1]
 
     def join(self)->Joint:
-        "The columns as they are summed: joint where that saves additions."
+        """The columns as they are summed: joint where that saves additions.
+
+        Returns
+        -------
+        Joint
+        """
         if self.joint is None or len(self.joint.home) != len(self.codes):
             few = self.codes.shape[1] < 1024                            # too few rows to be worth it
             self.joint = (_pack(self.codes, self.n_codes, self.codes) if few
@@ -277,34 +313,104 @@ class StumpOracle:
     def __getstate__(self): return {**self.__dict__, "pool": None}          # threads stay at home
 
     def ask(self, targets:np.ndarray, weights:np.ndarray)->tuple:
-        "The best stump for these targets under these weights, and its gain."
+        """The best stump for these targets under these weights, and its gain.
+
+        Parameters
+        ----------
+        targets : ndarray
+            what the hypothesis should answer, one number per row
+        weights : ndarray
+            weight of every row
+
+        Returns
+        -------
+        tuple
+        """
         if self.kind == "class":
             return self.best_class(targets, weights, self.n_classes)
         return self.best(targets, weights)
 
     @staticmethod
     def apply(stump:np.ndarray, X:np.ndarray)->np.ndarray:
-        "The stump on new rows."
+        """The stump on new rows.
+
+        Parameters
+        ----------
+        stump : ndarray
+            a hypothesis that the oracle has answered with
+        X : ndarray
+            rows, one per example: an array, or a table with named columns
+
+        Returns
+        -------
+        ndarray
+        """
         return stump_outputs(stump, X)[0]
 
     @staticmethod
     def features(stump:np.ndarray)->list:
-        "The features a stump looks at: one."
+        """The features a stump looks at: one.
+
+        Parameters
+        ----------
+        stump : ndarray
+            a hypothesis that the oracle has answered with
+
+        Returns
+        -------
+        list
+        """
         return [int(stump["feature"])]
 
     def best(self, y:np.ndarray, w:np.ndarray)->tuple:
-        "Best stump for signs (or real targets) `y` under weights `w`, and its edge."
+        """Best stump for signs (or real targets) `y` under weights `w`, and its edge.
+
+        Parameters
+        ----------
+        y : ndarray
+            label of every row
+        w : ndarray
+            weight of every row
+
+        Returns
+        -------
+        tuple
+        """
         return best_stump(self, *_check_question(self, y, w))
 
     def best_class(self, y:np.ndarray, w:np.ndarray, n_classes:int)->tuple:
-        "Best stump for class numbers `y` under weights `w`, and its weighted accuracy."
+        """Best stump for class numbers `y` under weights `w`, and its weighted accuracy.
+
+        Parameters
+        ----------
+        y : ndarray
+            label of every row
+        w : ndarray
+            weight of every row
+        n_classes : int
+            how many classes there are
+
+        Returns
+        -------
+        tuple
+        """
         y, w = _check_question(self, y, w)
         if not ((y >= 0) & (y < n_classes) & (y == np.floor(y))).all():
             raise ValueError(f"class numbers must be whole and lie in 0..{n_classes - 1}")
         return best_class_stump(self, y.astype(np.int64), w, n_classes)
 
     def outputs(self, stump:np.ndarray)->np.ndarray:
-        "The stump on the training rows, from the codes."
+        """The stump on the training rows, from the codes.
+
+        Parameters
+        ----------
+        stump : ndarray
+            a hypothesis that the oracle has answered with
+
+        Returns
+        -------
+        ndarray
+        """
         return code_outputs(self, stump)
 
 # %% ../../nbs/core/02_stumps.ipynb #f1bc112c
@@ -553,7 +659,47 @@ def describe_stump(stump,              # one record of dtype `STUMP`
 
 # %% ../../nbs/core/02_stumps.ipynb #4291a910
 class DecisionStumpClassifier(ClassifierMixin, BaseEstimator):
-    "One stump, the exact minimiser of the weighted error (or of the entropy, as Weka's)."
+    """One stump, the exact minimiser of the weighted error (or of the entropy, as Weka's).
+
+    Parameters
+    ----------
+    criterion : str, default="error"
+        "error" or "entropy"
+    max_bins : int | None, default=None
+        most codes a numeric column; None for exact cuts
+    categorical_features : ArrayLike | str | None, default=None
+        indices, names or mask of nominal columns; words are nominal anyway
+    nominal_features : ArrayLike | str | None, default="deprecated"
+        old name of `categorical_features`
+
+    Attributes
+    ----------
+    stump_ : record of STUMP
+        the stump; its branches hold numbers of classes
+    kinds_ : list of str
+        "numeric" or "nominal", one per column
+    categories_ : list
+        words of the nominal columns, in the order of their codes; None for others
+    readings_ : list of str
+        what each column of a table was read as
+    missing_ : list of bool
+        which columns had missing values in training
+    classes_
+        the classes, sorted; columns of probabilities are in this order
+    n_features_in_
+        number of columns seen by `fit`
+    feature_names_in_
+        names of the columns seen by `fit`, where it was given a table
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from boostlit import DecisionStumpClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> stump = DecisionStumpClassifier().fit(X, y)
+    >>> print(f"{stump.score(X, y):.3f}")
+    0.923
+    """
     #: stump_ (record of STUMP): the stump; its branches hold numbers of classes
     #: kinds_ (list of str): "numeric" or "nominal", one per column
     #: categories_ (list): words of the nominal columns, in the order of their codes; None for others
@@ -571,7 +717,22 @@ class DecisionStumpClassifier(ClassifierMixin, BaseEstimator):
         self.categorical_features, self.nominal_features = categorical_features, nominal_features
 
     def fit(self, X:"ArrayLike", y:"ArrayLike", sample_weight:"ArrayLike|None"=None)->"DecisionStumpClassifier":
-        "Find the best stump for weighted rows."
+        """Find the best stump for weighted rows.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+        y : ArrayLike
+            label of every row
+        sample_weight : ArrayLike | None, default=None
+            weight of every row; None: all the same
+
+        Returns
+        -------
+        DecisionStumpClassifier
+            the estimator itself
+        """
         X, y = tabular_input(self, X, y, reset=True)
         self.classes_, codes = encode_labels(y)
         w = normalise_weights(sample_weight, len(codes))
@@ -588,13 +749,23 @@ class DecisionStumpClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def check_file(self):
-        "Every branch names a class."
+        """Every branch names a class."""
         values = [self.stump_[branch] for branch in ("left", "right", "missing")]
         if not all(v == int(v) < len(self.classes_) for v in values):
             raise ValueError("its stump_ names a class that is not there")
 
     def predict(self, X:"ArrayLike")->np.ndarray:
-        "The class of the branch each row falls into."
+        """The class of the branch each row falls into.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Returns
+        -------
+        ndarray
+        """
         check_is_fitted(self)
         return self.classes_[stump_outputs(self.stump_, tabular_input(self, X))[0].astype(np.intp)]
 

@@ -538,13 +538,34 @@ class _ScoresOfModels(Predictions):
     #: nu_ (float array): nu of each program
     #: nu_path_ (dict or None): shares tried and their held-out log losses, when nu was chosen
     def program_scores(self, X:"ArrayLike")->np.ndarray: # (n, programs), in [-1, 1]
-        "Scores of the linear programs themselves, in the units of `rho_`."
+        """Scores of the linear programs themselves, in the units of `rho_`.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            (n, programs), in [-1, 1]
+
+        Returns
+        -------
+        ndarray
+            (n, programs), in [-1, 1]
+        """
         check_is_fitted(self)
         X = self._read(X)
         return np.column_stack([model_scores(self, m, X) for m in self.models_])
 
     def decision_function(self, X:"ArrayLike")->np.ndarray:
-        "Log-odds where a link was fitted, else scores of the program: (n,), or (n, K)."
+        """Log-odds where a link was fitted, else scores of the program: (n,), or (n, K).
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Returns
+        -------
+        ndarray
+        """
         return self._linked(self.program_scores(X))
 
     def _linked(self, scores):
@@ -553,7 +574,17 @@ class _ScoresOfModels(Predictions):
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def staged_decision_function(self, X:"ArrayLike")->"Iterator[np.ndarray]":
-        "Scores after every round; classes that needed fewer rounds keep their last score."
+        """Scores after every round; classes that needed fewer rounds keep their last score.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Yields
+        ------
+        Iterator[ndarray]
+        """
         check_is_fitted(self)
         X = self._read(X)
         runs = [list(model_stages(self, m, X)) for m in self.models_]
@@ -561,19 +592,30 @@ class _ScoresOfModels(Predictions):
             yield self._linked(np.column_stack([s[min(r, len(s) - 1)] for s in runs]))
 
     def proba_of(self, scores:np.ndarray)->np.ndarray: # (n, K)
-        "Probabilities of scores; those of an unlinked program count as half the log-odds."
+        """Probabilities of scores; those of an unlinked program count as half the log-odds.
+
+        Parameters
+        ----------
+        scores : ndarray
+            (n, K)
+
+        Returns
+        -------
+        ndarray
+            (n, K)
+        """
         return np.exp(log_probabilities(scores if getattr(self, "link_", None) else 2*scores))
 
     @property
     def terms_(self)->"pyarrow.Table":
-        "Patterns in words with their weights, one row per pattern."
+        """Patterns in words with their weights, one row per pattern."""
         check_is_fitted(self)
         one = len(self.models_) == 1
         return model_terms(self, self.models_, self.classes_[1:] if one else self.classes_)
 
     @property
     def rho_(self)->np.ndarray:
-        "The margin of the program, one per model."
+        """The margin of the program, one per model."""
         check_is_fitted(self)
         return np.array([m["rho"][0] for m in self.models_])
 
@@ -635,7 +677,89 @@ def choose_link(est, X, codes, w)->tuple:
 
 # %% ../../nbs/lpboost/05_estimators.ipynb #78a63bb3
 class LPBoostClassifier(_ScoresOfModels, _LPBoostBase):
-    "Totally corrective boosting by a linear program over stumps or patterns."
+    """Totally corrective boosting by a linear program over stumps or patterns.
+
+    Parameters
+    ----------
+    oracle : str | BaseEstimator, default="stumps"
+        or "itemsets", "subgraphs", a classifier
+    nu : float | str, default="auto"
+        share of rows that may miss the margin, or "auto"
+    max_length : int, default=3
+        most items or edges of a pattern
+    gap : float | None, default=None
+        stop here; None: 1e-3 (interior), 1e-6 (simplex)
+    max_rounds : int, default=1000
+        most questions to the oracle
+    columns_per_round : int, default=10
+        most patterns added per round; stumps: at least 80
+    node_budget : int | None, default=None
+        most patterns visited per round; None for no limit
+    stabilise : float, default=0.
+        in [0, 1): ask nearer to the best weights (simplex)
+    max_bins : int | str | None, default="auto"
+        most codes per column; "auto": 64 or fewer
+    nominal_features : ArrayLike | None, default="deprecated"
+        now categorical_features
+    random_state : int | None, default=None
+        seed of held-out rows and of base learners
+    verbose : bool, default=False
+        progress bar?
+    solver : str, default="auto"
+        "interior", "simplex", or "auto"
+    calibrate : bool | str, default="auto"
+        fit probabilities? "auto": when nu is chosen
+    categorical_features : ArrayLike | None, default=None
+        indices, names or mask
+    class_weight : dict | str | None, default=None
+        factors of classes, or "balanced"
+    callbacks : list | None, default=None
+        functions of the run, called after every round
+
+    Attributes
+    ----------
+    classes_
+        the classes, sorted; columns of probabilities are in this order
+    link_ : dict or None
+        scale and shift that turn scores into log-odds
+    nu_ : float array
+        nu of each program
+    nu_path_ : dict or None
+        shares tried and their held-out log losses, when nu was chosen
+    terms_ : pyarrow.Table
+        Patterns in words with their weights, one row per pattern.
+    rho_ : ndarray
+        The margin of the program, one per model.
+    history_ : Arrow table
+        one row per round: round, error, edge, alpha, loss, and more where there is more
+    language_ : str
+        "stumps", "itemsets", "subgraphs", "kernels" or "learner"
+    models_ : list of dicts
+        per program the patterns, their weights, stages and margins
+    items_ : record array
+        feature and value of each item (itemsets)
+    node_names_ : list
+        labels of nodes (subgraphs)
+    edge_names_ : list
+        labels of edges (subgraphs)
+    kinds_ : list
+        "numeric" or "nominal" of each column
+    categories_ : list
+        words of each nominal column, None for numbers
+    n_features_in_
+        number of columns seen by `fit`
+    feature_names_in_
+        names of the columns seen by `fit`, where it was given a table
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from boostlit import LPBoostClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = LPBoostClassifier(nu=.2).fit(X[::2, :4], y[::2])
+    >>> print(f"{model.score(X[1::2, :4], y[1::2]):.2f}")
+    0.87
+    """
     file_fields = staticmethod(lambda parameters, state: lpboost_fields(state, "two-class"))
     def __init__(self,
                  oracle:"str|BaseEstimator"="stumps", # or "itemsets", "subgraphs", a classifier
@@ -660,7 +784,22 @@ class LPBoostClassifier(_ScoresOfModels, _LPBoostBase):
 
     def fit(self, X:"ArrayLike", y:"ArrayLike",
             sample_weight:"ArrayLike|None"=None)->"LPBoostClassifier":
-        "Choose nu, solve the program; one against the rest for more than two classes."
+        """Choose nu, solve the program; one against the rest for more than two classes.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+        y : ArrayLike
+            label of every row
+        sample_weight : ArrayLike | None, default=None
+            weight of every row; None: all the same
+
+        Returns
+        -------
+        LPBoostClassifier
+            the estimator itself
+        """
         check_program(self)
         X, y = self._read(X, y, reset=True)
         self.classes_, codes = encode_labels(y)
@@ -715,7 +854,17 @@ class _Describer(_LPBoostBase):
     _languages = ("kernels", "itemsets", "subgraphs")
 
     def staged_decision_function(self, X:"ArrayLike")->"Iterator[np.ndarray]":
-        "Scores after every round, minus the final threshold."
+        """Scores after every round, minus the final threshold.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Yields
+        ------
+        Iterator[ndarray]
+        """
         check_is_fitted(self)
         for f in model_stages(self, self.models_[0], self._read(X)): yield f - self.offset_
 
@@ -730,7 +879,85 @@ def place_centres(est, X, rows, w):
 
 # %% ../../nbs/lpboost/05_estimators.ipynb #d4f24258
 class OneClassLPBoost(OutlierMixin, _Describer):
-    "One-class boosting: patterns that most inputs show and a reference does not."
+    """One-class boosting: patterns that most inputs show and a reference does not.
+
+    Parameters
+    ----------
+    oracle : str, default="kernels"
+        "kernels", "itemsets" or "subgraphs"
+    nu : float, default=.1
+        largest fraction of the inputs that may be rejected
+    max_length : int, default=2
+        most items or edges of a pattern
+    gamma : float | str, default="scale"
+        of exp(-gamma |x-c|^2); "scale": 1/(d var)
+    max_centres : int, default=300
+        most kernel centres, drawn from the training rows
+    gap : float | None, default=None
+        stop when the bounds on the optimum are this close
+    max_rounds : int, default=1000
+        most questions to the oracle
+    columns_per_round : int, default=10
+        most patterns added per round
+    node_budget : int | None, default=None
+        most patterns visited per round; None for no limit
+    stabilise : float, default=0.
+        in [0, 1): ask nearer to the best weights (simplex)
+    nominal_features : ArrayLike | None, default="deprecated"
+        now categorical_features
+    random_state : int | None, default=None
+        seed for centres and reference
+    verbose : bool, default=False
+        progress bar?
+    reference : str | None, default="auto"
+        "marginals" or None; "auto": for itemsets only
+    solver : str, default="auto"
+        "interior", "simplex", or "auto"
+    categorical_features : ArrayLike | None, default=None
+        indices, names or mask
+    callbacks : list | None, default=None
+        functions of the run, called after every round
+
+    Attributes
+    ----------
+    terms_ : pyarrow.Table
+        Patterns in words with their weights.
+    offset_ : float
+        score at which the decision turns
+    centres_ : float array
+        centres of the kernels
+    centre_rows_ : int array
+        which training rows they are
+    gamma_ : float
+        width of the kernels
+    language_ : str
+        "stumps", "itemsets", "subgraphs", "kernels" or "learner"
+    models_ : list of dicts
+        per program the patterns, their weights, stages and margins
+    items_ : record array
+        feature and value of each item (itemsets)
+    node_names_ : list
+        labels of nodes (subgraphs)
+    edge_names_ : list
+        labels of edges (subgraphs)
+    kinds_ : list
+        "numeric" or "nominal" of each column
+    categories_ : list
+        words of each nominal column, None for numbers
+    n_features_in_
+        number of columns seen by `fit`
+    feature_names_in_
+        names of the columns seen by `fit`, where it was given a table
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from boostlit import OneClassLPBoost
+    >>> X, y = load_wine(return_X_y=True)
+    >>> model = OneClassLPBoost(nu=.1, random_state=0).fit(X[y == 0, :4])
+    >>> print((model.predict(X[y == 1, :4]) == -1).sum(), "of", (y == 1).sum(), "strangers rejected")
+    32 of 71 strangers rejected
+    """
     file_fields = staticmethod(lambda parameters, state: lpboost_fields(state, "one-class"))
     def __init__(self, oracle:str="kernels", # "kernels", "itemsets" or "subgraphs"
                  nu:float=.1,               # largest fraction of the inputs that may be rejected
@@ -754,7 +981,22 @@ class OneClassLPBoost(OutlierMixin, _Describer):
 
     def fit(self, X:"ArrayLike", y:"ArrayLike|None"=None,
             sample_weight:"ArrayLike|None"=None)->"OneClassLPBoost":
-        "Solve the one-class program; `y` is ignored."
+        """Solve the one-class program; `y` is ignored.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+        y : ArrayLike | None, default=None
+            label of every row
+        sample_weight : ArrayLike | None, default=None
+            weight of every row; None: all the same
+
+        Returns
+        -------
+        OneClassLPBoost
+            the estimator itself
+        """
         check_program(self)
         X = self._read(X, reset=True)
         w = normalise_weights(sample_weight, n_inputs(X))
@@ -763,25 +1005,65 @@ class OneClassLPBoost(OutlierMixin, _Describer):
         return self
 
     def score_samples(self, X:"ArrayLike")->np.ndarray:
-        "How normal each input is, in [0, 1]."
+        """How normal each input is, in [0, 1].
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Returns
+        -------
+        ndarray
+        """
         check_is_fitted(self)
         return model_scores(self, self.models_[0], self._read(X))
 
     def decision_function(self, X:"ArrayLike")->np.ndarray:
-        "Score minus offset: negative for outliers."
+        """Score minus offset: negative for outliers.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Returns
+        -------
+        ndarray
+        """
         return self.score_samples(X) - self.offset_
 
     def predict(self, X:"ArrayLike")->np.ndarray:
-        "+1 for inliers, -1 for outliers."
+        """+1 for inliers, -1 for outliers.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Returns
+        -------
+        ndarray
+        """
         return np.where(self.decision_function(X) >= 0, 1, -1)
 
     def staged_predict(self, X:"ArrayLike")->"Iterator[np.ndarray]":
-        "+1 and -1 after every round, by the final offset."
+        """+1 and -1 after every round, by the final offset.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Yields
+        ------
+        Iterator[ndarray]
+        """
         for f in self.staged_decision_function(X): yield np.where(f >= 0, 1, -1)
 
     @property
     def terms_(self)->"pyarrow.Table":
-        "Patterns in words with their weights."
+        """Patterns in words with their weights."""
         check_is_fitted(self)
         return model_terms(self, self.models_, ["inlier"])
 
@@ -831,7 +1113,91 @@ def described_class(y:np.ndarray,   # labels
 
 # %% ../../nbs/lpboost/05_estimators.ipynb #8c302adb
 class OneAndHalfClassLPBoost(Predictions, _Describer):
-    "The 1.5-class program: describe one class by patterns, with the other deciding which."
+    """The 1.5-class program: describe one class by patterns, with the other deciding which.
+
+    Parameters
+    ----------
+    oracle : str, default="kernels"
+        "kernels", "itemsets" or "subgraphs"
+    nu : float, default=.1
+        fraction of each class that may miss its margin
+    max_length : int, default=3
+        most items or edges of a pattern
+    pos_label : str | int | bool | None, default=None
+        the class to describe; None: the last one
+    gamma : float | str, default="scale"
+        of exp(-gamma |x-c|^2); "scale": 1/(d var)
+    max_centres : int, default=300
+        most kernel centres, drawn from the positive rows
+    gap : float | None, default=None
+        stop when the bounds on the optimum are this close
+    max_rounds : int, default=1000
+        most questions to the oracle
+    columns_per_round : int, default=10
+        most patterns added per round
+    node_budget : int | None, default=None
+        most patterns visited per round; None for no limit
+    stabilise : float, default=0.
+        in [0, 1): ask nearer to the best weights (simplex)
+    nominal_features : ArrayLike | None, default="deprecated"
+        now categorical_features
+    random_state : int | None, default=None
+        seed for the draw of centres
+    verbose : bool, default=False
+        progress bar?
+    solver : str, default="auto"
+        "interior", "simplex", or "auto"
+    categorical_features : ArrayLike | None, default=None
+        indices, names or mask
+    callbacks : list | None, default=None
+        functions of the run, called after every round
+
+    Attributes
+    ----------
+    rho_ : tuple
+        Margins of the two sides, from the solution of the program.
+    terms_ : pyarrow.Table
+        Patterns in words with their weights.
+    offset_
+        the score below which a row is a stranger
+    classes_
+        the classes, sorted; columns of probabilities are in this order
+    models_
+        the fitted programs, one per class against the rest
+    history_
+        one row per round, as an Arrow table
+    centres_ : float array
+        centres of the kernels
+    centre_rows_ : int array
+        which training rows they are
+    gamma_ : float
+        width of the kernels
+    language_ : str
+        "stumps", "itemsets", "subgraphs", "kernels" or "learner"
+    items_ : record array
+        feature and value of each item (itemsets)
+    node_names_ : list
+        labels of nodes (subgraphs)
+    edge_names_ : list
+        labels of edges (subgraphs)
+    kinds_ : list
+        "numeric" or "nominal" of each column
+    categories_ : list
+        words of each nominal column, None for numbers
+    n_features_in_
+        number of columns seen by `fit`
+    feature_names_in_
+        names of the columns seen by `fit`, where it was given a table
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from boostlit import OneAndHalfClassLPBoost
+    >>> X, y = load_wine(return_X_y=True)
+    >>> model = OneAndHalfClassLPBoost(nu=.1, random_state=0).fit(X[:, :4], y == 0)
+    >>> print(f"{model.score(X[:, :4], y == 0):.2f}")
+    0.72
+    """
     file_fields = staticmethod(lambda parameters, state: lpboost_fields(state, "1.5-class"))
     def __init__(self, oracle:str="kernels", # "kernels", "itemsets" or "subgraphs"
                  nu:float=.1,               # fraction of each class that may miss its margin
@@ -855,7 +1221,22 @@ class OneAndHalfClassLPBoost(Predictions, _Describer):
 
     def fit(self, X:"ArrayLike", y:"ArrayLike",
             sample_weight:"ArrayLike|None"=None)->"OneAndHalfClassLPBoost":
-        "Solve the 1.5-class program."
+        """Solve the 1.5-class program.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+        y : ArrayLike
+            label of every row
+        sample_weight : ArrayLike | None, default=None
+            weight of every row; None: all the same
+
+        Returns
+        -------
+        OneAndHalfClassLPBoost
+            the estimator itself
+        """
         check_program(self)
         X, y = self._read(X, y, reset=True)
         self.classes_, s = described_class(y, self.pos_label)
@@ -868,23 +1249,44 @@ class OneAndHalfClassLPBoost(Predictions, _Describer):
         return self
 
     def decision_function(self, X:"ArrayLike")->np.ndarray:
-        "Score minus the middle of the margin: positive for the described class."
+        """Score minus the middle of the margin: positive for the described class.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Returns
+        -------
+        ndarray
+        """
         check_is_fitted(self)
         return model_scores(self, self.models_[0], self._read(X)) - self.offset_
 
     def proba_of(self, scores:np.ndarray)->np.ndarray: # (n, 2)
-        "Scores count as half the log-odds."
+        """Scores count as half the log-odds.
+
+        Parameters
+        ----------
+        scores : ndarray
+            (n, 2)
+
+        Returns
+        -------
+        ndarray
+            (n, 2)
+        """
         return np.exp(log_probabilities(2*scores))
 
     @property
     def rho_(self)->tuple:
-        "Margins of the two sides, from the solution of the program."
+        """Margins of the two sides, from the solution of the program."""
         check_is_fitted(self)
         return self.models_[0]["rho"]
 
     @property
     def terms_(self)->"pyarrow.Table":
-        "Patterns in words with their weights."
+        """Patterns in words with their weights."""
         check_is_fitted(self)
         return model_terms(self, self.models_, self.classes_[1:])
 

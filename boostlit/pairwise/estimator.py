@@ -162,7 +162,13 @@ class _PairDecisions:
         self,
         threshold: float,  # similarity above which a pair counts as the same class
     ):
-        "Set `threshold_`; only `predict` depends on it."
+        """Set `threshold_`; only `predict` depends on it.
+
+        Parameters
+        ----------
+        threshold : float
+            similarity above which a pair counts as the same class
+        """
         check_is_fitted(self)
         if not math.isfinite(threshold):
             raise ValueError(f"threshold must be a finite number, got {threshold!r}")
@@ -176,14 +182,37 @@ class _PairDecisions:
         strategy: str = "accuracy",  # "accuracy", "f1", "max_tpr" or "max_tnr"
         min_rate: float | None = None,  # floor of the other rate; see `best_cut`
     ):
-        "Set `threshold_` from labelled pairs that were not used to fit; see `best_cut`."
+        """Set `threshold_` from labelled pairs that were not used to fit; see `best_cut`.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+        y : ArrayLike
+            label of every row
+        strategy : str, default="accuracy"
+            "accuracy", "f1", "max_tpr" or "max_tnr"
+        min_rate : float | None, default=None
+            floor of the other rate; see `best_cut`
+        """
         check_is_fitted(self)
         X, y = check_pairs(self, X, y)
         same = np.asarray(y) == self.classes_[1]
         return self.set_threshold(best_cut(score_pairs(self, X), same, strategy, min_rate))
 
     def pair_score(self, X:"ArrayLike")->np.ndarray: # (n,)
-        "Similarity of the two samples of each pair, as `decision_function`; metric-learn's name."
+        """Similarity of the two samples of each pair, as `decision_function`; metric-learn's name.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            (n,)
+
+        Returns
+        -------
+        ndarray
+            (n,)
+        """
         return self.decision_function(X)
 
     def rank(
@@ -192,7 +221,22 @@ class _PairDecisions:
         gallery: "ArrayLike",  # (g, d) samples, or indices
         k: int | None = None,  # most similar ones kept; all by default
     ) -> Ranking:  # places in the gallery and similarities, most similar first
-        "The gallery in order of similarity to each query."
+        """The gallery in order of similarity to each query.
+
+        Parameters
+        ----------
+        query : ArrayLike
+            (q, d) samples, or indices of the preprocessor's
+        gallery : ArrayLike
+            (g, d) samples, or indices
+        k : int | None, default=None
+            most similar ones kept; all by default
+
+        Returns
+        -------
+        Ranking
+            places in the gallery and similarities, most similar first
+        """
         check_is_fitted(self)
         left, right = (_samples(self, a) for a in (query, gallery))
         keep = len(right) if k is None else min(int(k), len(right))
@@ -241,30 +285,135 @@ class _PairFile:
     "What a model file of a pair classifier holds, and how it is checked."
     @staticmethod
     def file_fields(parameters, state):
-        "What a model file holds."
+        """What a model file holds.
+
+        Parameters
+        ----------
+        parameters
+            parameters of the estimator, by name
+        state
+            where the master stands: labels, weights, scores
+        """
         return pair_file(
             parameters.get("projection") == "lifted", len(state.get("difference_", ()))
         )
 
     def check_file(self):
-        "Terms must match their coefficients."
+        """Terms must match their coefficients."""
         if len(self.alphas_) != len(self.stumps_) + (len(self.difference_) > 0):
             raise ValueError("its alphas_ do not match its stumps_")
 
     @staticmethod
     def upgrade_file(parameters, state):
-        "Files of 0.1 hold stumps whose values include their coefficients."
+        """Files of 0.1 hold stumps whose values include their coefficients.
+
+        Parameters
+        ----------
+        parameters
+            parameters of the estimator, by name
+        state
+            where the master stands: labels, weights, scores
+        """
         if "alphas_" not in state:
             state["alphas_"] = np.ones(len(state["stumps_"]) + (len(state["difference_"]) > 0))
         return parameters, state
 
     def trial_input(self):  # one pair
-        "A pair of zeros."
+        """A pair of zeros."""
         return np.zeros((1, 2, self.n_features_in_))
 
 # %% ../../nbs/pairwise/06_estimator.ipynb #d6965685
 class PairwiseBoostClassifier(_PairDecisions, _PairFile, Booster):
-    "Gentle AdaBoost of pairwise stumps: do two samples belong to the same class?"
+    """Gentle AdaBoost of pairwise stumps: do two samples belong to the same class?
+
+    Parameters
+    ----------
+    projection : str, default="swlda"
+        "swlda", "lda", "difference", "concatenation" or "lifted"
+    n_estimators : int, default=400
+        most rounds
+    learning_rate : float | None, default=None
+        factor on every stump; None: 1, or 0.1 for "lifted"
+    symmetric : bool, default=True
+        average both orders of a pair (step 3 of Table 1)?
+    ridge : float | None, default=5.0
+        "lifted": shrinkage of the first round; None: no such round
+    verbose : bool, default=False
+        progress bar?
+    preprocessor : ArrayLike | None, default=None
+        samples, or function, that index pairs point at
+    subsample : float, default=1.0
+        share of the pairs that a stump is fitted to
+    early_stopping : bool, default=False
+        hold pairs out and stop when their loss stops falling?
+    validation_fraction : float, default=0.1
+        share held out
+    n_iter_no_change : int, default=10
+        rounds without progress before the end
+    warm_start : bool, default=False
+        go on from the last fit when n_estimators has grown?
+    class_weight : dict | str | None, default=None
+        factors on the weights of labels, or "balanced"
+    callbacks : list | None, default=None
+        functions of the run, called after every round
+    random_state : int | np.random.RandomState | None, default=None
+        seed for sampling and holding out
+    n_jobs : int | None, default=None
+        accepted for uniformity; the search runs on one thread
+
+    Attributes
+    ----------
+    stumps_ : record array of PAIR_STUMP
+        the stumps, in the order of the rounds
+    threshold_ : float
+        similarity above which `predict` answers "same"; 0 after `fit`
+    constant_ : float
+        constant of the quadratic first round ("lifted")
+    difference_ : array
+        its form of the differences; empty without a quadratic round
+    sum_ : array
+        its form of the sums; empty without a quadratic round
+    mean_ : array
+        centre of the samples ("lifted")
+    axes_ : array
+        axes as columns, the most telling first ("lifted")
+    spread_ratio_ : array
+        spread of different over same pairs along each axis ("lifted")
+    n_estimators_ : int
+        rounds that were run, as `n_iter_`
+    terms_ : pyarrow.Table
+        The model in words: one row per term.
+    feature_importances_ : ndarray
+        Share of the fall of the logarithm of the loss that each component brought about.
+    alphas_ : float array
+        coefficient of each term: (rounds,), or (parts, rounds)
+    hypotheses_ : record array
+        the terms, (parts, rounds)
+    n_iter_ : int
+        rounds that were kept
+    kinds_ : list
+        "numeric" or "nominal" of each column
+    categories_ : list
+        words of each nominal column, None for numbers
+    history_ : Arrow table
+        one row per round: round, error, edge, alpha, loss, and more where there is more
+    n_features_in_
+        number of columns seen by `fit`
+    feature_names_in_
+        names of the columns seen by `fit`, where it was given a table
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_wine
+    >>> from boostlit import PairwiseBoostClassifier
+    >>> X, y = load_wine(return_X_y=True)
+    >>> a, b = np.random.default_rng(0).integers(0, len(y), (2, 600))
+    >>> pairs, alike = np.stack([X[a], X[b]], axis=1), np.where(y[a] == y[b], 1, -1)
+    >>> model = PairwiseBoostClassifier(n_estimators=20).fit(pairs[::2], alike[::2])
+    >>> print(f"{model.score(pairs[1::2], alike[1::2]):.2f}")
+    0.87
+    """
 
     #: stumps_ (record array of PAIR_STUMP): the stumps, in the order of the rounds
     #: threshold_ (float): similarity above which `predict` answers "same"; 0 after `fit`
@@ -305,7 +454,24 @@ class PairwiseBoostClassifier(_PairDecisions, _PairFile, Booster):
         sample_weight: "ArrayLike|None" = None,
         validation: "tuple|None" = None,  # (pairs, labels) to stop early on, instead of a share
     ) -> "PairwiseBoostClassifier":
-        "Fit to pairs (n, 2, d), or indices (n, 2); the larger label means 'same class'."
+        """Fit to pairs (n, 2, d), or indices (n, 2); the larger label means 'same class'.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+        y : ArrayLike
+            label of every row
+        sample_weight : ArrayLike | None, default=None
+            weight of every row; None: all the same
+        validation : tuple | None, default=None
+            (pairs, labels) to stop early on, instead of a share
+
+        Returns
+        -------
+        PairwiseBoostClassifier
+            the estimator itself
+        """
         check_settings(self)
         check_controls(with_rate(self))
         problem = read_problem(self, X, y, sample_weight)
@@ -318,7 +484,15 @@ class PairwiseBoostClassifier(_PairDecisions, _PairFile, Booster):
         return self
 
     def read_rows(self, X, y=None):  # pairs, or pairs and labels
-        "Validated pairs when predicting, pairs and labels when fitting."
+        """Validated pairs when predicting, pairs and labels when fitting.
+
+        Parameters
+        ----------
+        X
+            rows, one per example: an array, or a table with named columns
+        y : default=None
+            pairs, or pairs and labels
+        """
         if y is None:
             return check_pairs(self, X)
         X, y = check_pairs(self, X, y, reset=True)
@@ -330,42 +504,94 @@ class PairwiseBoostClassifier(_PairDecisions, _PairFile, Booster):
         return X, y
 
     def make_oracle(self, X, codes):  # an oracle
-        "Pair stumps, or lifted pairs."
+        """Pair stumps, or lifted pairs.
+
+        Parameters
+        ----------
+        X
+            rows, one per example: an array, or a table with named columns
+        codes
+            an oracle
+        """
         if self.projection != "lifted":
             return PairStumpOracle(X, self.projection, symmetric=self.symmetric)
         return LiftedOracle(X, 0.1 if self.given_rate is None else self.given_rate, self.ridge)
 
     def keep_hypotheses(self, columns):
-        "Stumps as records, a quadratic form as matrices."
+        """Stumps as records, a quadratic form as matrices.
+
+        Parameters
+        ----------
+        columns
+            hypotheses of every part, round by round
+        """
         keep_terms(self, columns[0])
 
     def round_hypotheses(self, t):  # a list of one hypothesis
-        "The stump of a round."
+        """The stump of a round.
+
+        Parameters
+        ----------
+        t
+            a list of one hypothesis
+        """
         return [self.stumps_[t]]
 
     def decision_function(self, X: "ArrayLike") -> np.ndarray:  # (n,)
-        "Similarity of the two samples of each pair: half the log-odds of 'same'."
+        """Similarity of the two samples of each pair: half the log-odds of 'same'.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            (n,)
+
+        Returns
+        -------
+        ndarray
+            (n,)
+        """
         check_is_fitted(self)
         return score_pairs(self, self.read_rows(X))
 
     def staged_decision_function(self, X: "ArrayLike") -> "Iterator[np.ndarray]":
-        "Similarities after every round."
+        """Similarities after every round.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Yields
+        ------
+        Iterator[ndarray]
+        """
         check_is_fitted(self)
         yield from score_pairs(self, self.read_rows(X), staged=True)
 
     def labels_of(self, scores) -> np.ndarray:  # labels
-        "'Same' above the threshold."
+        """'Same' above the threshold.
+
+        Parameters
+        ----------
+        scores
+            labels
+
+        Returns
+        -------
+        ndarray
+            labels
+        """
         return self.classes_[(scores > self.threshold_).astype(np.intp)]
 
     @property
     def terms_(self) -> "pyarrow.Table":
-        "The model in words: one row per term."
+        """The model in words: one row per term."""
         check_is_fitted(self)
         return pair_terms(self)
 
     @property
     def feature_importances_(self) -> np.ndarray:
-        "Share of the fall of the logarithm of the loss that each component brought about."
+        """Share of the fall of the logarithm of the loss that each component brought about."""
         if self.projection == "lifted":
             raise AttributeError("the stumps of lifted pairs look at axes, not at features")
         return super().feature_importances_

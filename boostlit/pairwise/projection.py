@@ -72,19 +72,49 @@ class _LinearScores:
     "Labels and probabilities of a linear classifier with `coef_`, `intercept_` and `classes_`."
 
     def decision_function(self, X: "ArrayLike") -> np.ndarray:
-        "Log-posterior up to a constant, per class; for two classes the log-odds of the second."
+        """Log-posterior up to a constant, per class; for two classes the log-odds of the second.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Returns
+        -------
+        ndarray
+        """
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
         scores = X @ self.coef_.T + self.intercept_
         return scores.ravel() if len(self.classes_) == 2 else scores
 
     def predict(self, X: "ArrayLike") -> np.ndarray:
-        "The most probable class."
+        """The most probable class.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Returns
+        -------
+        ndarray
+        """
         scores = self.decision_function(X)
         return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(1)]
 
     def predict_proba(self, X: "ArrayLike") -> np.ndarray:
-        "Probabilities of the classes."
+        """Probabilities of the classes.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Returns
+        -------
+        ndarray
+        """
         scores = self.decision_function(X)
         if scores.ndim == 1:
             scores = np.c_[-scores / 2, scores / 2]
@@ -94,7 +124,35 @@ class _LinearScores:
 # %% ../../nbs/pairwise/02_projection.ipynb #f3b939d4
 class WeightedLDA(_LinearScores, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
                   ClassifierMixin, BaseEstimator):
-    "Linear discriminant analysis with sample weights: a weight of k does what k copies would do."
+    """Linear discriminant analysis with sample weights: a weight of k does what k copies would do.
+
+    Parameters
+    ----------
+    n_components : int | None, default=None
+        axes kept by `transform`; at most classes - 1
+    priors : ArrayLike | None, default=None
+        class probabilities; weighted shares by default
+    tol : float, default=1e-4
+        relative size below which a direction has no spread
+
+    Attributes
+    ----------
+    classes_
+        the classes, sorted; columns of probabilities are in this order
+    n_features_in_
+        number of columns seen by `fit`
+    feature_names_in_
+        names of the columns seen by `fit`, where it was given a table
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from boostlit import WeightedLDA
+    >>> X, y = load_wine(return_X_y=True)
+    >>> axes = WeightedLDA(n_components=2).fit(X, y)
+    >>> print(axes.transform(X).shape)
+    (178, 2)
+    """
     def __init__(self,
                  n_components:int|None=None, # axes kept by `transform`; at most classes - 1
                  priors:"ArrayLike|None"=None, # class probabilities; weighted shares by default
@@ -103,7 +161,22 @@ class WeightedLDA(_LinearScores, ClassNamePrefixFeaturesOutMixin, TransformerMix
         self.n_components, self.priors, self.tol = n_components, priors, tol
 
     def fit(self, X:"ArrayLike", y:"ArrayLike", sample_weight:"ArrayLike|None"=None)->"WeightedLDA":
-        "Fit axes and Gaussian classifier to weighted samples."
+        """Fit axes and Gaussian classifier to weighted samples.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+        y : ArrayLike
+            label of every row
+        sample_weight : ArrayLike | None, default=None
+            weight of every row; None: all the same
+
+        Returns
+        -------
+        WeightedLDA
+            the estimator itself
+        """
         refuse_words(X, "a projection is a weighted sum of features; encode it as numbers first")
         X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
         self.classes_, codes = encode_labels(y)
@@ -112,7 +185,17 @@ class WeightedLDA(_LinearScores, ClassNamePrefixFeaturesOutMixin, TransformerMix
         return self
 
     def transform(self, X:"ArrayLike")->np.ndarray:
-        "Coordinates along the discriminant axes."
+        """Coordinates along the discriminant axes.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Returns
+        -------
+        ndarray
+        """
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
         return (X - self.xbar_)@self.scalings_[:, :self._n_features_out]

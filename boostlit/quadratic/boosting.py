@@ -182,7 +182,102 @@ def _total_scores(est, X):
 
 # %% ../../nbs/quadratic/04_boosting.ipynb #a489f91e
 class QuadraticBoostClassifier(Booster):
-    "AdaBoost over single classifiers and products of up to `degree` of them (Pham and Smeulders, 2008)."
+    """AdaBoost over single classifiers and products of up to `degree` of them (Pham and Smeulders, 2008).
+
+    Parameters
+    ----------
+    estimator : BaseEstimator | None, default=None
+        any scikit-learn classifier with `sample_weight`; None for our stump
+    n_estimators : int, default=250
+        base classifiers to spend; a product of d costs d
+    n_restarts : int, default=5
+        R: random starts of the relabelling
+    max_inner : int, default=20
+        K: most relabelling steps from each
+    degree : int, default=2
+        most factors of a product
+    search : str, default="relabel"
+        "relabel" (Procedure 1), or "exact": best of all pairs of stumps
+    criterion : str, default="error"
+        what the stump minimises: "error" or "entropy" (as in Weka)
+    max_bins : int | None, default=256
+        most bins of a numeric feature; None for exact cuts
+    categorical_features : ArrayLike | None, default=None
+        indices, names or mask of categorical columns; words in tables are categorical
+        anyway
+    random_state : int | np.random.RandomState | None, default=None
+        seed of the random labels
+    verbose : bool, default=False
+        show a progress bar?
+    loss : str, default="exponential"
+        "exponential" (AdaBoost, the paper's) or "logistic"
+    learning_rate : float, default=1.
+        factor on every coefficient
+    subsample : float, default=1.
+        share of the rows that a product is chosen on
+    early_stopping : bool, default=False
+        hold rows out and stop when their loss stops falling?
+    validation_fraction : float, default=.1
+        share held out
+    n_iter_no_change : int, default=10
+        rounds without progress before the end
+    warm_start : bool, default=False
+        go on from the last fit when n_estimators has grown?
+    class_weight : dict | str | None, default=None
+        factors on the weights of classes, or "balanced"
+    callbacks : list | None, default=None
+        functions of the run, called after every round
+    n_jobs : int | None, default=None
+        threads that share the features
+    base_learner : BaseEstimator | str | None, default="deprecated"
+        old name of `estimator`
+    nominal_features : ArrayLike | str | None, default="deprecated"
+        old name of `categorical_features`
+
+    Attributes
+    ----------
+    stumps_ : record array of STUMP
+        the factors of all terms, one after the other
+    estimators_ : list
+        fitted copies of `estimator` instead, where one was given
+    sizes_ : int array
+        number of factors of each term
+    machine_ : int array
+        which machine a term belongs to, one machine per class where there are more than two
+    n_machines_ : int
+        number of machines
+    alphas_ : float array
+        weight of each term
+    terms_ : pyarrow.Table
+        The terms in words, one row per term.
+    feature_importances_ : ndarray
+        Share of the fall of the logarithm of the loss that each feature brought about; a
+        product shares its part out.
+    hypotheses_ : record array
+        the terms, (parts, rounds)
+    n_iter_ : int
+        rounds that were kept
+    kinds_ : list
+        "numeric" or "nominal" of each column
+    categories_ : list
+        words of each nominal column, None for numbers
+    history_ : Arrow table
+        one row per round: round, error, edge, alpha, loss, and more where there is more
+    n_features_in_
+        number of columns seen by `fit`
+    feature_names_in_
+        names of the columns seen by `fit`, where it was given a table
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from boostlit import QuadraticBoostClassifier
+    >>> X = np.random.default_rng(0).uniform(-1, 1, (200, 2))
+    >>> y = X[:, 0]*X[:, 1] > 0
+    >>> model = QuadraticBoostClassifier(n_estimators=20, random_state=0).fit(X[::2], y[::2])
+    >>> print(f"{model.score(X[1::2], y[1::2]):.2f}")
+    1.00
+    """
     #: stumps_ (record array of STUMP): the factors of all terms, one after the other
     #: estimators_ (list): fitted copies of `estimator` instead, where one was given
     #: sizes_ (int array): number of factors of each term
@@ -219,7 +314,24 @@ class QuadraticBoostClassifier(Booster):
     def fit(self, X:"ArrayLike", y:"ArrayLike", sample_weight:"ArrayLike|None"=None,
             validation:"tuple|None"=None, # (X, y) to stop early on, instead of a share of the rows
            )->"QuadraticBoostClassifier":
-        "Learn from rows `X` with labels `y`; more than two classes are learnt one against the rest."
+        """Learn from rows `X` with labels `y`; more than two classes are learnt one against the rest.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+        y : ArrayLike
+            label of every row
+        sample_weight : ArrayLike | None, default=None
+            weight of every row; None: all the same
+        validation : tuple | None, default=None
+            (X, y) to stop early on, instead of a share of the rows
+
+        Returns
+        -------
+        QuadraticBoostClassifier
+            the estimator itself
+        """
         check_controls(self)
         check_parameters(self)
         run, stopping = begin_run(self, *read_problem(self, X, y, sample_weight), validation)
@@ -229,7 +341,15 @@ class QuadraticBoostClassifier(Booster):
         return _keep_products(keep_run(self, run), run)
 
     def make_oracle(self, X, codes):
-        "Products of stumps, or of copies of the base learner."
+        """Products of stumps, or of copies of the base learner.
+
+        Parameters
+        ----------
+        X
+            rows, one per example: an array, or a table with named columns
+        codes
+            an oracle
+        """
         learner, rng = base_learner(self), check_random_state(self.random_state)
         base = (StumpOracle(X, self.kinds_, self.max_bins, self.criterion, self.n_jobs or 1)
                 if learner is None else LearnerOracle(learner, X, rng.randint(2**31 - 1)))
@@ -237,11 +357,25 @@ class QuadraticBoostClassifier(Booster):
                              random_state=rng)
 
     def make_master(self, n_classes):
-        "AdaBoost, or the master of the logistic loss."
+        """AdaBoost, or the master of the logistic loss.
+
+        Parameters
+        ----------
+        n_classes
+            a master
+        """
         return Logistic() if self.loss == "logistic" else AdaBoost()
 
     def read_rows(self, X, y=None):
-        "Tables with words and holes for stumps; what the base learner takes otherwise."
+        """Tables with words and holes for stumps; what the base learner takes otherwise.
+
+        Parameters
+        ----------
+        X
+            rows, one per example: an array, or a table with named columns
+        y : default=None
+            rows, or rows and labels
+        """
         learner, fitting = base_learner(self), y is not None
         if learner is None:
             return tabular_input(self, X, y, reset=True, nominal=nominal_of(self)) if fitting else tabular_input(self, X)
@@ -249,10 +383,22 @@ class QuadraticBoostClassifier(Booster):
         return validate_data(self, X, *([y] if fitting else []), reset=fitting, ensure_all_finite=finite)
 
     def keep_hypotheses(self, columns):
-        "Products are kept factor by factor, see `_keep_products`."
+        """Products are kept factor by factor, see `_keep_products`.
+
+        Parameters
+        ----------
+        columns
+            hypotheses of every part, round by round
+        """
 
     def round_hypotheses(self, t):
-        "The factors of the t-th term of every machine; the last one where a machine has fewer."
+        """The factors of the t-th term of every machine; the last one where a machine has fewer.
+
+        Parameters
+        ----------
+        t
+            one per part
+        """
         at, terms = np.r_[0, np.cumsum(self.sizes_)], []
         factors = self.estimators_ if hasattr(self, "estimators_") else self.stumps_
         for k in np.unique(self.machine_):
@@ -262,25 +408,46 @@ class QuadraticBoostClassifier(Booster):
         return terms
 
     def decision_function(self, X:"ArrayLike")->np.ndarray:
-        "Weighted vote: (n,) for two classes, (n, K) one-against-rest scores otherwise."
+        """Weighted vote: (n,) for two classes, (n, K) one-against-rest scores otherwise.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Returns
+        -------
+        ndarray
+        """
         check_is_fitted(self)
         F = _total_scores(self, self.read_rows(X))
         return F[0] if len(self.classes_) == 2 else F.T
 
     def staged_decision_function(self, X:"ArrayLike")->"Iterator[np.ndarray]":
-        "The vote after every round; with more than two classes, after every round of all machines."
+        """The vote after every round; with more than two classes, after every round of all machines.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Yields
+        ------
+        Iterator[ndarray]
+        """
         check_is_fitted(self)
         yield from _staged_scores(self, self.read_rows(X))
 
     @property
     def terms_(self)->"pyarrow.Table":
-        "The terms in words, one row per term."
+        """The terms in words, one row per term."""
         check_is_fitted(self)
         return _describe_products(self)
 
     @property
     def feature_importances_(self)->np.ndarray:
-        "Share of the fall of the logarithm of the loss that each feature brought about; a product shares its part out."
+        """Share of the fall of the logarithm of the loss that each feature brought about; a product shares its part out.
+        """
         check_is_fitted(self)
         if hasattr(self, "estimators_"):
             raise AttributeError("feature_importances_ is for stumps: a black-box learner does not say what it looks at")
@@ -296,7 +463,7 @@ class QuadraticBoostClassifier(Booster):
                                       missing=(-1, 1), threshold=(None, None))}
 
     def check_file(self):
-        "Terms and factors must fit one another, and the machines the classes."
+        """Terms and factors must fit one another, and the machines the classes."""
         if self.sizes_.sum() != len(self.stumps_): raise ValueError("its sizes_ do not add up to its stumps_")
         if self.n_machines_ != (1 if len(self.classes_) == 2 else len(self.classes_)):
             raise ValueError("its n_machines_ does not fit its classes_")
