@@ -135,18 +135,21 @@ class _Stage:
     def keep(self, n_terms):
         "Interrupted: the bags go back to what they kept."
 
-# %% ../../nbs/quadratic/09_glass_box.ipynb #ccf87598
+# %% ../../nbs/quadratic/09_glass_box.ipynb #687a866b
 def _held_out_scale(bags, base):
-    "The factor on all scores (their distance from `base`) with the least held-out loss, from 1/3 to 8."
+    "The factor on all scores (their distance from `base`) with the least held-out loss, from 1/3 to 2; 0 without a clear gain."
     scores = np.concatenate([bag.scores[bag.n:] for bag in bags]) - base
     labels = np.concatenate([bag.labels[bag.n:] for bag in bags])
     weights = np.concatenate([bag.weights[bag.n:] for bag in bags])
     def loss(log_scale):
         z = base + np.exp(log_scale)*scores
         z = np.c_[np.zeros(len(z)), z] if z.shape[1] == 1 else z
-        return weights @ (logsumexp(z, axis=1) - z[np.arange(len(z)), labels])
-    found = minimize_scalar(loss, bounds=(-np.log(3), np.log(8)), method="bounded")
-    return float(np.exp(found.x)) if found.fun < loss(0.) else 1.
+        return weights*(logsumexp(z, axis=1) - z[np.arange(len(z)), labels])
+    found = minimize_scalar(lambda u: loss(u).sum(), bounds=(-np.log(3), np.log(2)), method="bounded")
+    best = found.x if found.fun < loss(0.).sum() else 0.
+    gain = loss(-np.inf) - loss(best)
+    clear = gain.sum() > 2*gain.std()*np.sqrt(len(gain))
+    return float(np.exp(best)) if clear else 0.
 
 # %% ../../nbs/quadratic/09_glass_box.ipynb #91ec0f5f
 def purify(table:np.ndarray, # (A, B, columns) values of one or more heat maps
