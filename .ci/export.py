@@ -1,8 +1,10 @@
 """The press: notebooks to modules, then docstrings that `help()`, `?`, editors and the site share.
 
-nbdev writes the code cells of `nbs/` into `boostlit/`. What it leaves behind a parameter is a comment,
+nbdev writes the code cells of `nbs/` into `boostlit/`. What it leaves behind a parameter is a
+comment,
 which `help()` never sees. The second half of this script reads those comments and writes a numpydoc
-docstring for every public class and function, and for their public methods, into the generated file:
+docstring for every public class and function, and for their public methods, into the generated
+file:
 summary, parameters with types and defaults, returns, fitted attributes, an example with its output.
 Notebooks stay as they are. CONTRIBUTING.md says what to write where."""
 import ast
@@ -42,6 +44,47 @@ WORDS = {
     "classes_": "the classes, sorted; columns of probabilities are in this order",
     "n_classes_": "how many classes there are",
     "n_features_in_": "number of columns seen by `fit`",
+    "ax_": "the axes that were drawn on",
+    "axes_": "the axes that were drawn on",
+    "figure_": "the figure they belong to",
+    "axes": "axes to draw on; None: new ones",
+    "top": "how many of the strongest terms to show",
+    "kinds_": "\"numeric\" or \"nominal\", one per column",
+    "categories_": "words of every nominal column, None for a numeric one",
+    "history_": "one row per round, as an Arrow table",
+    "terms_": "the model in words, one row per term, as an Arrow table",
+    "alphas_": "weight of every round",
+    "estimators_": "the base classifiers, where they are not stumps",
+    "stumps_": "the stumps, as records",
+    "targets": "what the hypothesis should answer, one number per row",
+    "w": "weight of every row",
+    "weights": "weight of every row",
+    "stump": "a hypothesis that the oracle has answered with",
+    "hypothesis": "a hypothesis that the oracle has answered with",
+    "run": "the conversation so far: its parts, its history, its settings",
+    "state": "where the master stands: labels, weights, scores",
+    "outputs": "answers of the hypothesis on the training rows",
+    "gain": "what the oracle says the hypothesis is worth",
+    "codes": "class number of every row",
+    "callbacks": "functions of the run, called after every round",
+    "classes": "the classes, in order",
+    "columns": "hypotheses of every part, round by round",
+    "parameters": "parameters of the estimator, by name",
+    "k": "number of the part",
+    "part": "a part of the run: one labelling of the rows",
+    "step": "length of the step that is tried",
+    "contribution": "what the feature adds to the score, along the grid",
+    "feature": "number of the feature",
+    "grid": "values of the feature",
+    "models_": "the fitted programs, one per class against the rest",
+    "offset_": "the score below which a row is a stranger",
+    "coefficient": "what the hypothesis counts for",
+    "hypotheses": "what the oracle has answered so far",
+    "names": "names of the columns",
+    "loss": "which loss is minimised",
+    "coefficients": "what the hypothesis counts for",
+    "scores": "score of every row so far",
+    "n_classes": "how many classes there are",
     "feature_names_in_": "names of the columns seen by `fit`, where it was given a table",
 }
 # What the methods of scikit-learn's protocol do, where the notebook leaves it unsaid.
@@ -61,6 +104,9 @@ METHODS = {
     "get_feature_names_out": "Names of the columns that `transform` makes.",
     "set_params": "Change parameters by name.",
     "get_params": "Parameters by name.",
+    "question": "Targets and weights of the next question to the oracle.",
+    "spread": "What a hypothesis adds to the score of every class.",
+    "proba": "Probabilities of the classes, from scores.",
 }
 
 
@@ -120,7 +166,8 @@ class House:
         "Names that a room's `__init__` hands on, eagerly or by a table HOMES."
         homes = {n: home for n, (home, n2) in module.imports.items() if n == n2}
         for node in module.tree.body:
-            if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "").endswith("HOMES"):
+            target = node.targets[0] if isinstance(node, ast.Assign) else None
+            if getattr(target, "id", "").endswith("HOMES"):
                 table = ast.literal_eval(node.value)
                 homes |= {n: f"{'.'.join(module.package)}.{home}" for home, names in table.items()
                           for n in names}
@@ -311,14 +358,15 @@ def heads(house, where, module, rows, inherited=()):
 
 def example_lines(source, output):
     "A cell as a doctest: prompts, and what the last statement printed."
-    code = "\n".join(line for line in source.split("\n") if not re.match(r"#\s*\|", line)).strip("\n")
+    rows = [line for line in source.split("\n") if not re.match(r"#\s*\|", line)]
+    code = "\n".join(rows).strip("\n")
     rows = code.split("\n")
     starts = {node.lineno for node in ast.parse(code).body}
     lines = []
     for number, row in enumerate(rows, 1):
         if number in starts or row.startswith("#"):
             lines.append(">>> " + row)
-        elif row or (number + 1 not in starts and number < len(rows) and not rows[number].startswith("#")):
+        elif row or number < len(rows) and number + 1 not in starts and rows[number][:1] != "#":
             lines.append(("... " + row).rstrip())
     return lines + [line.rstrip() or "<BLANKLINE>" for line in output.rstrip("\n").split("\n")
                     if output.strip()]
@@ -332,7 +380,8 @@ def class_doc(house, module, node, name):
     rows = parameters(*init) if init else fields(module, node)
     lines = summary.split("\n")
     indent = 4
-    lines += section("Parameters", list(heads(house, name, init[0] if init else module, rows)), indent)
+    place = init[0] if init else module
+    lines += section("Parameters", list(heads(house, name, place, rows)), indent)
     found = attributes(house, module, node)
     house.missing += [f"{name}: attribute {n}" for n, _, said in found if not said]
     lines += section("Attributes", [(f"{n} : {k}" if k else n, s) for n, k, s in found], indent)
@@ -346,9 +395,9 @@ def example_section(house, name):
     return ["", "Examples", "--------", *example_lines(*house.examples[name])]
 
 
-def function_doc(house, module, function, where, inherited=(), example=True, indent=4):
-    "Docstring of a public function, or of a method."
-    summary = ast.get_docstring(function) or METHODS.get(function.name, "")
+def function_doc(house, module, function, where, inherited=(), example=True, indent=4, base=""):
+    "Docstring of a public function, or of a method; `base` is what an overridden method says."
+    summary = ast.get_docstring(function) or base or METHODS.get(function.name, "")
     if not summary:
         house.missing.append(f"{where}: summary")
         return []
@@ -376,6 +425,13 @@ def inherited_comments(house, module, node, method):
                 if said:
                     found.setdefault(name.strip("*"), said)
     return found
+
+
+def inherited_summary(house, module, node, method):
+    "What the nearest overridden method says of itself."
+    said = [ast.get_docstring(methods(cls)[method]) for _, cls in house.lineage(module, node)[1:]
+            if method in methods(cls)]
+    return next((s for s in said if s), "")
 
 
 # ------------------------------------------------------------------ putting it into the file
@@ -419,7 +475,8 @@ def documented(house):
                     words = inherited_comments(house, place, cls, method)
                     where = f"{cls.name}.{method}"
                     if (place.name, function.lineno) not in done:
-                        lines = function_doc(house, place, function, where, words, False, 8)
+                        base = inherited_summary(house, place, cls, method)
+                        lines = function_doc(house, place, function, where, words, False, 8, base)
                         put(edits, done, place, function, lines)
     return {name: apply(house.modules[name], changes) for name, changes in edits.items()}
 
@@ -462,12 +519,21 @@ def stub(root=ROOT):
     return "\n".join([head, *lines, "__version__: str", "__all__: list[str]", ""])
 
 
+MAIN = '''"`python -m boostlit`: the command line, without its script on the path."
+from .lab.command import main
+
+if __name__ == "__main__":
+    raise SystemExit(main())
+'''
+
+
 def decorate(root=ROOT):
-    "Write the docstrings and the stub; returns what is not documented yet."
+    "Write the docstrings, the stub and `__main__`; returns what is not documented yet."
     house = House(root)
     for name, text in documented(house).items():
         house.modules[name].path.write_text(text, encoding="utf-8", newline="\n")
-    (root/"boostlit"/"__init__.pyi").write_text(stub(root), encoding="utf-8", newline="\n")
+    for name, text in (("__init__.pyi", stub(root)), ("__main__.py", MAIN)):
+        (root/"boostlit"/name).write_text(text, encoding="utf-8", newline="\n")
     return sorted(set(house.missing))
 
 

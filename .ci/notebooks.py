@@ -1,4 +1,5 @@
-"""Export, run notebooks in place, store their outputs, clean, export: `make page NB=nbs/core/02_stumps.ipynb`.
+"""Export, run notebooks in place, store their outputs, clean, export: `make page
+NB=nbs/core/02_stumps.ipynb`.
 
 The export comes first, so that a page draws with the code that stands on it. Slow cells keep their
 outputs, unless --slow is given; nothing is written when a cell fails."""
@@ -13,7 +14,8 @@ from pages import all_pages, execute
 
 
 def wanted(arguments):
-    "Paths on the command line, seen from here or from the repository; all pages when there are none."
+    """Paths on the command line, seen from here or from the repository; all pages when there are
+    none."""
     named = [Path(a) for a in arguments if not a.startswith("--")]
     return [p.resolve() if p.exists() else ROOT/p for p in named] or all_pages()
 

@@ -1,9 +1,14 @@
-"""Pages that cannot lie: run the quick cells of every page and compare what they print and draw with
-what is stored. `python .ci/pages.py [page …]` checks, `make page NB=…` runs a page again and stores.
+"""Pages that cannot lie: run the quick cells of every page and compare what they print and draw
+with
+what is stored. `python .ci/pages.py [page …]` checks, `make page NB=…` runs a page again and
+stores.
 
-A cell is not run when it is marked `#| slow` or `#| eval: false`, nor when its page says `skip_exec: true`.
-It is run but not compared when it is marked `#| varies` or reads a clock itself. Everything else must come
-out as it is stored: words exactly, numbers to a relative 1e-6 (or one unit of the last of at least five
+A cell is not run when it is marked `#| slow` or `#| eval: false`, nor when its page says
+`skip_exec: true`.
+It is run but not compared when it is marked `#| varies` or reads a clock itself. Everything else
+must come
+out as it is stored: words exactly, numbers to a relative 1e-6 (or one unit of the last of at least
+five
 printed digits), pictures by a small copy."""
 import base64
 import difflib
@@ -24,10 +29,12 @@ from PIL import Image
 
 ROOT = Path(__file__).resolve().parents[1]
 SLOW = re.compile(r"^#\|\s*(slow\b|eval:\s*false)", re.M)
-VARIES = re.compile(r"^#\|\s*varies\b|perf_counter|process_time|time\.time\(|timeit|monotonic\(", re.M)
+VARIES = re.compile(r"^#\|\s*varies\b|perf_counter|process_time|time\.time\(|timeit|monotonic\(",
+                    re.M)
 SKIP = re.compile(r"^skip_exec:\s*true", re.M)
 NUMBER = re.compile(r"[-+]?(?:\d[\d,_]*\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
-GRID, CHANGED, SHARE = 96, .08, .004        # cells of the small copy, a change of one, how many may change
+# cells of the small copy, a change of one, how many may change
+GRID, CHANGED, SHARE = 96, .08, .004
 
 
 def all_pages(root=ROOT):
@@ -36,7 +43,8 @@ def all_pages(root=ROOT):
 
 # ------------------------------------------------------------------ running
 def execute(path, slow=False):
-    "A page run from top to bottom, in a kernel of its own; cells that are not run keep their outputs."
+    """A page run from top to bottom, in a kernel of its own; cells that are not run keep their
+    outputs."""
     nb = nbformat.read(path, as_version=4)
     if not slow and nb.cells and SKIP.search(nb.cells[0].source):
         return nb
@@ -137,7 +145,8 @@ def differences(stored, fresh):
                 "\n    ".join(line[:160] for line in [*lines][2:10])
         old_ones, new_ones = pictures(old), pictures(new)
         if len(old_ones) != len(new_ones):
-            yield f"cell {number} ({name}) draws {len(new_ones)} pictures, {len(old_ones)} are stored"
+            yield (f"cell {number} ({name}) draws {len(new_ones)} pictures, "
+                   f"{len(old_ones)} are stored")
         elif not all(map(same_picture, old_ones, new_ones)):
             yield f"cell {number} ({name}) draws another picture"
 

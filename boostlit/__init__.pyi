@@ -1,12 +1,16 @@
 "What `import boostlit` offers, for editors and type checkers; made by the page Names."
-from .core.boosting import AdaBoostClassifier as AdaBoostClassifier, GentleBoostClassifier as GentleBoostClassifier, ShapeDisplay as ShapeDisplay, margins as margins
+from .core.boosters import AdaBoostClassifier as AdaBoostClassifier, GentleBoostClassifier as GentleBoostClassifier, LogitBoostClassifier as LogitBoostClassifier, Booster as Booster
+from .core.loop import boost as boost, Callback as Callback
+from .core.masters import AdaBoost as AdaBoost, SAMME as SAMME, Gentle as Gentle, Logistic as Logistic, MadaBoost as MadaBoost, Multinomial as Multinomial
+from .core.controls import EarlyStopping as EarlyStopping, Checkpoint as Checkpoint
+from .core.explaining import ShapeDisplay as ShapeDisplay, margins as margins
 from .core.stumps import DecisionStumpClassifier as DecisionStumpClassifier, StumpOracle as StumpOracle
 from .core.datasets import load_dataset as load_dataset, list_datasets as list_datasets, have_dataset as have_dataset, TableEncoder as TableEncoder
 from .core.models import save_model as save_model, load_model as load_model
 from .core.plots import RuleDisplay as RuleDisplay, ProductDisplay as ProductDisplay, ProjectionDisplay as ProjectionDisplay, BilinearDisplay as BilinearDisplay, PatternDisplay as PatternDisplay, StumpDisplay as StumpDisplay, AxisDisplay as AxisDisplay
 from .mining.itemsets import closed_itemsets as closed_itemsets, frequent_itemsets as frequent_itemsets, maximal_itemsets as maximal_itemsets
 from .compositional.rules import mine_rules as mine_rules
-from .compositional.boosting import CompositionalBoostClassifier as CompositionalBoostClassifier
+from .compositional.estimator import CompositionalBoostClassifier as CompositionalBoostClassifier
 from .quadratic.boosting import QuadraticBoostClassifier as QuadraticBoostClassifier
 from .pairwise.estimator import PairwiseBoostClassifier as PairwiseBoostClassifier
 from .pairwise.projection import WeightedLDA as WeightedLDA

@@ -9,7 +9,11 @@ __all__ = ['HOMES', 'HOME_OF', 'PUBLIC']
 from importlib import import_module
 
 HOMES = {
-    "core.boosting": ["AdaBoostClassifier", "GentleBoostClassifier", "ShapeDisplay", "margins"],
+    "core.boosters": ["AdaBoostClassifier", "GentleBoostClassifier", "LogitBoostClassifier", "Booster"],
+    "core.loop": ["boost", "Callback"],
+    "core.masters": ["AdaBoost", "SAMME", "Gentle", "Logistic", "MadaBoost", "Multinomial"],
+    "core.controls": ["EarlyStopping", "Checkpoint"],
+    "core.explaining": ["ShapeDisplay", "margins"],
     "core.stumps": ["DecisionStumpClassifier", "StumpOracle"],
     "core.datasets": ["load_dataset", "list_datasets", "have_dataset", "TableEncoder"],
     "core.models": ["save_model", "load_model"],
@@ -17,7 +21,7 @@ HOMES = {
                    "PatternDisplay", "StumpDisplay", "AxisDisplay"],
     "mining.itemsets": ["closed_itemsets", "frequent_itemsets", "maximal_itemsets"],
     "compositional.rules": ["mine_rules"],
-    "compositional.boosting": ["CompositionalBoostClassifier"],
+    "compositional.estimator": ["CompositionalBoostClassifier"],
     "quadratic.boosting": ["QuadraticBoostClassifier"],
     "pairwise.estimator": ["PairwiseBoostClassifier"],
     "pairwise.projection": ["WeightedLDA"],

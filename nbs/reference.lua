@@ -24,9 +24,71 @@ function CodeBlock(block)
   end
 end
 
+-- Equations, theorems and their kin carry an anchor that JupyterLab can follow: <a id="eq-…"></a> behind a
+-- display formula, <a id="thm-…"></a> in front of a statement. On the site the anchor goes around what it names,
+-- so that a link to it can show it on hover.
+local statements = { thm = "theorem", lem = "lemma", prp = "proposition", cor = "corollary", def = "definition",
+                     alg = "algorithm", err = "erratum" }
+
+local function anchor(inline)
+  return inline and inline.t == "RawInline" and inline.format:match("html") and inline.text:match('^<a id="([%w_-]+)">$')
+end
+
+local function closing(inline)
+  return inline and inline.t == "RawInline" and inline.text == "</a>"
+end
+
+local function blank(inline)
+  return inline and (inline.t == "Space" or inline.t == "SoftBreak")
+end
+
+-- a formula and the anchor behind it become one span
+local function numbered(inlines)
+  local out, i = pandoc.List(), 1
+  while i <= #inlines do
+    local formula, at = inlines[i], i + 1
+    if formula.t == "Math" and formula.mathtype == "DisplayMath" then
+      while blank(inlines[at]) do at = at + 1 end
+      local id = anchor(inlines[at])
+      if id and id:match("^eq%-") and closing(inlines[at + 1]) then
+        out:insert(pandoc.Span({ formula }, pandoc.Attr(id, { "equation" })))
+        i = at + 2
+      else
+        out:insert(formula)
+        i = i + 1
+      end
+    else
+      out:insert(formula)
+      i = i + 1
+    end
+  end
+  return out
+end
+
+function Para(para)
+  local id = anchor(para.content[1])
+  local kind = id and statements[id:match("^(%a+)%-") or ""]
+  if kind and closing(para.content[2]) then
+    local rest = pandoc.List()
+    for k = 3, #para.content do rest:insert(para.content[k]) end
+    return pandoc.Div({ pandoc.Para(numbered(rest)) }, pandoc.Attr(id, { "theorem", kind }))
+  end
+  para.content = numbered(para.content)
+  return para
+end
+
+local function is_reference(target)
+  local kind = target:match("#(%a+)%-[%w_-]+$")
+  return kind and (statements[kind] or kind == "eq" or kind == "fig" or kind == "tbl")
+end
+
 -- nbdev's links to documented names start with the address of the site: within the site they need not
 local site = "https://boostlit.github.io/boostlit/"
 function Link(link)
+  if is_reference(link.target) and not link.classes:includes("quarto-xref") then
+    link.classes:insert("quarto-xref")
+    return link
+  end
   if link.target:sub(1, #site) == site and link.target:find("#_", 1, true) then return link.content end  -- private names have no entry
   if link.target:sub(1, #site) == site then
     link.target = (quarto.project.offset or ".") .. "/" .. link.target:sub(#site + 1)

@@ -1,4 +1,5 @@
-"""The bilinear room on the installed package: solvers against independent ones, estimators against scikit-learn's checks and bad input."""
+"""The bilinear room: solvers against independent ones, estimators, bad input, the loop."""
+import os
 import numpy as np
 import pytest
 from scipy import sparse
@@ -7,16 +8,28 @@ from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.linear_model import Lasso, LogisticRegression
 from sklearn.utils.estimator_checks import check_estimator
 from hypothesis import given, settings, strategies as st
-from boostlit.bilinear.model import SparseBlocks, as_blocks, balance, bilinear_scores, make_word_place
-from boostlit.bilinear.feature_sign import (LOSSES, c_max, duality_gap, feature_sign, feature_sign_reference, kkt_violation,
+from boostlit.bilinear.model import as_blocks, balance, bilinear_scores, make_word_place
+from boostlit.bilinear.feature_sign import (LOSSES, c_max, duality_gap, feature_sign,
+                                            feature_sign_reference, kkt_violation,
                                             lbfgs_split, penalty_path, quadratic_l1, ridge_fit)
-from boostlit.bilinear.boosting import BilinearBoostClassifier, SparseBilinearClassifier, alternate, cell_weights
+from boostlit.bilinear.boosting import (BilinearBoostClassifier, BilinearOracle, BilinearStep,
+                                        SparseBilinearClassifier, alternate, boost_reference,
+                                        cell_weights)
+from boostlit.bilinear.corrective import (ComponentOracle, CorrectiveBilinearClassifier,
+                                          SoftMargin, matrix_sets)
+from boostlit.bilinear.theory import alternation_rate, exact_passes
+from boostlit.bilinear.kernels import loss_slopes, loss_value
+from boostlit.core.kernels import kernels
+from boostlit.core.loop import boost
+from boostlit.core.masters import AdaBoost, ExponentialStep, Gentle, Logistic
+from boostlit.lab.l1_solvers import fista, lbfgs_split
 
 
 @pytest.fixture(scope="module")
 def cancer():
     d = load_breast_cancer()
-    return np.ascontiguousarray((d.data - d.data.mean(0))/d.data.std(0)), np.where(d.target == 1, 1., -1.)
+    return np.ascontiguousarray((d.data - d.data.mean(0))/d.data.std(0)), np.where(d.target == 1,
+                                                                                   1., -1.)
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +38,7 @@ def digits():
     return d.images[:900]/16, d.target[:900]
 
 
-# --- solver ---------------------------------------------------------------------------------------------------------------
+# --- solver ---
 @pytest.mark.parametrize("loss", sorted(LOSSES))
 def test_six_decades_real_data(cancer, loss):
     Z, y = cancer
@@ -75,11 +88,13 @@ def test_lasso_is_scikit_learns(cancer):
 def test_logistic_is_scikit_learns(cancer, c):
     Z, y = cancer
     found = feature_sign(Z, y, c, loss="logistic", tol=1e-12)
-    peer = LogisticRegression(l1_ratio=1, C=1/(c*len(y)), solver="liblinear", fit_intercept=False, tol=1e-10, max_iter=10**5, random_state=0).fit(Z, y)
+    peer = LogisticRegression(l1_ratio=1, C=1/(c*len(y)), solver="liblinear", fit_intercept=False,
+                              tol=1e-10, max_iter=10**5, random_state=0).fit(Z, y)
     assert np.abs(found.coef - peer.coef_[0]).max() < 1e-6
     assert np.array_equal(found.coef != 0, peer.coef_[0] != 0)
     objective = lambda a: np.logaddexp(0, -y*(Z @ a)).mean() + c*np.abs(a).sum()
-    assert found.objective == pytest.approx(objective(found.coef), rel=1e-9) and found.objective <= objective(peer.coef_[0])*(1 + 1e-12)
+    assert found.objective == pytest.approx(objective(found.coef),
+                                            rel=1e-9) and found.objective <= objective(peer.coef_[0])*(1 + 1e-12)
 
 
 def test_c_max_is_sharp(cancer):
@@ -116,9 +131,15 @@ def test_quadratic_with_duplicate_columns():
     assert kkt_violation(H@x - [1., 1., .5], x, .2).max() < 1e-6
 
 
-@pytest.mark.parametrize("bad, word", [(dict(c=-1.), "non-negative"), (dict(loss="hinge"), "loss must"), (dict(c=np.nan), "non-negative"),
-                                       (dict(w=-np.ones(569)), "each example"), (dict(w=np.ones(568)), "each example"), (dict(w=np.full(569, np.nan)), "each example"),
-                                       (dict(start=np.ones(3)), "start must be"), (dict(offset=np.ones(3)), "offset must be"), (dict(ridge=-1.), "ridge must")])
+@pytest.mark.parametrize("bad, word", [(dict(c=-1.), "non-negative"),
+                                       (dict(loss="hinge"), "loss must"),
+                                       (dict(c=np.nan), "non-negative"),
+                                       (dict(w=-np.ones(569)), "each example"),
+                                       (dict(w=np.ones(568)), "each example"),
+                                       (dict(w=np.full(569, np.nan)), "each example"),
+                                       (dict(start=np.ones(3)), "start must be"),
+                                       (dict(offset=np.ones(3)), "offset must be"),
+                                       (dict(ridge=-1.), "ridge must")])
 def test_solver_refuses(cancer, bad, word):
     Z, y = cancer
     with pytest.raises(ValueError, match=word): feature_sign(Z, y, **({"c": .1} | bad))
@@ -127,35 +148,53 @@ def test_solver_refuses(cancer, bad, word):
 def test_solver_refuses_what_is_no_number(cancer):
     Z, y = cancer
     for bad in (np.nan, np.inf):
-        hole = Z.copy(); hole[7, 3] = bad
+        hole = Z.copy()
+        hole[7, 3] = bad
         with pytest.raises(ValueError, match="NaN"): feature_sign(hole, y, .1)
-        with pytest.raises(ValueError, match="NaN"): feature_sign(Z, np.where(np.arange(569) == 5, bad, y), .1, loss="squared")
+        with pytest.raises(ValueError, match="NaN"): feature_sign(Z, np.where(np.arange(569) == 5,
+                                                                              bad, y), .1,
+                                                                  loss="squared")
     with pytest.raises(ValueError, match="at least 1"): feature_sign(Z[:0], y[:0], .1)
     with pytest.raises(ValueError, match="loss must"): c_max(Z, y, loss="hinge")
 
 
 @pytest.mark.parametrize("loss", LOSSES)
 def test_nothing_penalised_is_the_smooth_minimum(cancer, loss, recwarn):
-    Z, y = cancer; Z, y = Z[:, :4], np.where(np.arange(569) % 5 == 0, -y, y)            # some labels turned: the minimum exists
-    s = feature_sign(Z, y, 0., loss=loss); again = feature_sign(Z, y, 0., loss=loss, start=s.coef)
+    Z, y = cancer
+    # some labels turned: the minimum exists
+    Z, y = Z[:, :4], np.where(np.arange(569) % 5 == 0, -y, y)
+    s = feature_sign(Z, y, 0., loss=loss)
+    again = feature_sign(Z, y, 0., loss=loss, start=s.coef)
     assert not len(recwarn) and (s.coef != 0).all() and s.violation < 1e-8*c_max(Z, y, loss=loss)
     assert np.allclose(again.coef, s.coef, rtol=1e-6)
-    if loss == "squared": assert np.allclose(s.coef, np.linalg.lstsq(Z, y, rcond=None)[0], rtol=1e-8)
+    if loss == "squared": assert np.allclose(s.coef, np.linalg.lstsq(Z, y, rcond=None)[0],
+                                             rtol=1e-8)
 
 
-@pytest.mark.parametrize("make", [lambda Z, r: np.c_[Z, Z[:, :8], -Z[:, :3]], lambda Z, r: np.c_[Z, np.zeros((len(Z), 3))], lambda Z, r: Z*np.geomspace(1e-4, 1e4, Z.shape[1]),
-                                  lambda Z, r: Z[:25], lambda Z, r: r.normal(size=(len(Z), 4))@r.normal(size=(4, Z.shape[1])) + 1e-6*Z, lambda Z, r: Z*1e8],
-                         ids=["duplicates", "empty columns", "eight decades of scale", "fewer rows than columns", "rank four and dust", "large"])
+@pytest.mark.parametrize("make", [lambda Z, r: np.c_[Z, Z[:, :8], -Z[:, :3]], lambda Z,
+                                  r: np.c_[Z, np.zeros((len(Z), 3))], lambda Z,
+                                  r: Z*np.geomspace(1e-4, 1e4, Z.shape[1]),
+                                  lambda Z, r: Z[:25], lambda Z,
+                                  r: r.normal(size=(len(Z), 4))@r.normal(size=(4, Z.shape[1]))
+                                  + 1e-6*Z, lambda Z, r: Z*1e8],
+                         ids=["duplicates", "empty columns", "eight decades of scale",
+                              "fewer rows than columns", "rank four and dust", "large"])
 @pytest.mark.parametrize("loss", LOSSES)
 def test_awkward_designs_end_with_a_certificate(make, loss):
-    r = np.random.default_rng(5); Z = make(r.normal(size=(80, 30)), r); n = len(Z); y = np.where(r.random(n) < .5, 1., -1.)
-    w = r.random(n)**4; w /= w.sum()
+    r = np.random.default_rng(5)
+    Z = make(r.normal(size=(80, 30)), r)
+    n = len(Z)
+    y = np.where(r.random(n) < .5, 1., -1.)
+    w = r.random(n)**4
+    w /= w.sum()
     for q in np.geomspace(.9, 1e-6, 7):
-        c = q*c_max(Z, y, w, loss); s = feature_sign(Z, y, c, w, loss)
-        assert (np.diff(s.trace) < 0).all() and duality_gap(Z, y, w, c, s.coef, loss) <= 1e-9*s.objective, q
+        c = q*c_max(Z, y, w, loss)
+        s = feature_sign(Z, y, c, w, loss)
+        assert (np.diff(s.trace) < 0).all() and duality_gap(Z, y, w, c, s.coef,
+                                                            loss) <= 1e-9*s.objective, q
 
 
-# --- model and alternation --------------------------------------------------------------------------------------------------
+# --- model and alternation ---
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10**6))
 def test_blocks_agree(seed):
@@ -164,7 +203,9 @@ def test_blocks_agree(seed):
     X = rng.poisson(.7, (n, D, M)).astype(float)
     packed, dense = as_blocks([sparse.csr_matrix(x) for x in X]), as_blocks(X)
     A, B = rng.normal(size=(D, K)), rng.normal(size=(M, K))*(rng.random((M, K)) < rng.random())
-    assert np.allclose(packed.times_words(A), dense.times_words(A)) and np.allclose(packed.times_components(B), dense.times_components(B))
+    assert np.allclose(packed.times_words(A),
+                       dense.times_words(A)) and np.allclose(packed.times_components(B),
+                                                             dense.times_components(B))
     assert np.allclose(packed.times_words(A[:, 0])@B[:, 0], bilinear_scores(X, A[:, 0], B[:, 0]))
     rows = rng.integers(0, n, 3)
     assert np.allclose(packed.take(rows).times_words(A), dense.take(rows).times_words(A))
@@ -175,7 +216,8 @@ def test_image_container_is_taken_as_it_is():
     X, y = make_word_place(60, seed=5)
     a = BilinearBoostClassifier(2, start="gradient").fit(blocks.blocks_from(X), y)
     b = BilinearBoostClassifier(2, start="gradient").fit(X, y)
-    assert np.allclose(a.decision_function(X), b.decision_function(blocks.blocks_from(X)), atol=1e-3)
+    assert np.allclose(a.decision_function(X), b.decision_function(blocks.blocks_from(X)),
+                       atol=1e-3)
 
 
 @pytest.mark.parametrize("loss", sorted(LOSSES))
@@ -191,12 +233,14 @@ def test_balance_keeps_the_term():
     rng = np.random.default_rng(0)
     a, b = rng.normal(size=5), rng.normal(size=4)
     a2, b2 = balance(a, b, 3., .2)
-    assert np.allclose(np.outer(a, b), np.outer(a2, b2)) and np.isclose(3*np.abs(a2).sum(), .2*np.abs(b2).sum())
+    assert np.allclose(np.outer(a, b), np.outer(a2, b2)) and np.isclose(3*np.abs(a2).sum(),
+                                                                        .2*np.abs(b2).sum())
     assert not balance(a*0, b)[0].any()
 
 
-# --- estimators -------------------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("est", [BilinearBoostClassifier(3), SparseBilinearClassifier()], ids=lambda e: type(e).__name__)
+# --- estimators ---
+@pytest.mark.parametrize("est", [BilinearBoostClassifier(3), SparseBilinearClassifier()],
+                         ids=lambda e: type(e).__name__)
 def test_scikit_learn_checks(est):
     check_estimator(est, on_fail="raise")
 
@@ -211,9 +255,12 @@ def test_weights_count_as_repetition(digits):
 
 @pytest.mark.parametrize("seed", range(6))
 def test_weights_count_as_repetition_with_fewer_rows_than_columns(seed):
-    r = np.random.RandomState(seed); X, y, k = r.rand(15, 30), np.arange(15) % 3, r.randint(0, 5, 15)
-    for C in (SparseBilinearClassifier(), BilinearBoostClassifier(4)):                     # singular systems: only a tight default makes the two ways meet
-        a, b = clone(C).fit(X, y, k).decision_function(X), clone(C).fit(X.repeat(k, axis=0), y.repeat(k)).decision_function(X)
+    r = np.random.RandomState(seed)
+    X, y, k = r.rand(15, 30), np.arange(15) % 3, r.randint(0, 5, 15)
+    # singular systems: only a tight default makes the two ways meet
+    for C in (SparseBilinearClassifier(), BilinearBoostClassifier(4)):
+        a, b = clone(C).fit(X, y, k).decision_function(X), clone(C).fit(X.repeat(k, axis=0),
+                                                                        y.repeat(k)).decision_function(X)
         assert np.allclose(a, b, rtol=1e-6, atol=1e-8)
 
 
@@ -227,41 +274,65 @@ def test_boosting_helps_and_is_deterministic(digits):
     assert np.array_equal(many.words_, again.words_)
     staged = list(many.staged_decision_function(X[~tr]))
     assert len(staged) == many.n_rounds_ and np.allclose(staged[-1], many.decision_function(X[~tr]))
-    assert many.history_.column_names[:5] == ["round", "error", "edge", "alpha", "loss"] and many.terms_.num_rows > 8
+    assert many.history_.column_names[:5] == ["round", "error", "edge", "alpha",
+                                              "loss"] and many.terms_.num_rows > 8
     assert np.linalg.matrix_rank(cell_weights(many, 3)) <= 8
 
 
 def test_options(digits):
     X, y = digits[0][:400], digits[1][:400]
-    for kw in (dict(loss="logistic", coupling="softmax", learning_rate=.5, fit_intercept=True), dict(penalty="l2", c1=.01, c2=.01, relative=False),
-               dict(penalty="product"), dict(normalise=False), dict(balanced=True), dict(loss="squared"), dict(early_stopping=2, random_state=0), dict(start="random", random_state=1)):
+    for kw in (dict(loss="logistic", coupling="softmax", learning_rate=.5, fit_intercept=True),
+               dict(penalty="l2", c1=.01, c2=.01, relative=False),
+               dict(penalty="product"), dict(normalise=False), dict(balanced=True),
+               dict(loss="squared"), dict(early_stopping=True, random_state=0),
+               dict(start="random", random_state=1)):
         e = BilinearBoostClassifier(3, **kw).fit(X, y)
         assert e.score(X, y) > .5 and np.isfinite(e.decision_function(X)).all(), kw
 
 
-@pytest.mark.parametrize("kw, word", [(dict(penalty="l0"), "penalty must"), (dict(c1=0), "c1 must"), (dict(n_estimators=0), "n_estimators must"), (dict(coupling="softmax"), "logistic"),
-                                      (dict(tol=-1), "tol must"), (dict(ridge=-1), "ridge must"), (dict(c1="x"), "c1 must"), (dict(n_alternations=True), "n_alternations must"),
-                                      *((dict(early_stopping=v), "early_stopping must") for v in (0, -1, 1.5, "x")), (dict(early_stopping=1, validation_fraction="x"), "validation_fraction must")])
+@pytest.mark.parametrize("kw, word", [(dict(penalty="l0"), "penalty must"), (dict(c1=0), "c1 must"),
+                                      (dict(n_estimators=0), "n_estimators must"),
+                                      (dict(coupling="softmax"), "logistic"),
+                                      (dict(tol=-1), "tol must"), (dict(ridge=-1), "ridge must"),
+                                      (dict(c1="x"), "c1 must"),
+                                      (dict(n_alternations=True), "n_alternations must"),
+                                      *((dict(early_stopping=v), "early_stopping must")
+                                        for v in (2, 1.5, "x", None)),
+                                      (dict(early_stopping=True, validation_fraction="x"),
+                                       "validation_fraction must")])
 def test_bad_parameters(digits, kw, word):
-    with pytest.raises(ValueError, match=word): BilinearBoostClassifier(**kw).fit(digits[0][:50], digits[1][:50])
+    with pytest.raises(ValueError, match=word): BilinearBoostClassifier(**kw).fit(digits[0][:50],
+                                                                                  digits[1][:50])
 
 
 def test_bad_data(digits):
     X, y = digits[0][:60], digits[1][:60]
     e = BilinearBoostClassifier(2).fit(X, y)
-    for call, word in ((lambda: e.predict(X[:, :4]), "expecting"), (lambda: BilinearBoostClassifier().fit(X, y[:-1]), "inconsistent"), (lambda: BilinearBoostClassifier().fit(np.where(X == 0, np.nan, X), y), "NaN"),
-                       (lambda: BilinearBoostClassifier().fit(X, np.zeros(60)), "one class"), (lambda: BilinearBoostClassifier().fit(X, y, sample_weight=-np.ones(60)), "negative"),
-                       (lambda: BilinearBoostClassifier().fit(X*1e200, y), "squared"), (lambda: BilinearBoostClassifier().fit([sparse.csr_matrix(x*1e200) for x in X], y), "squared"),
-                       (lambda: as_blocks(np.zeros((0, 3, 3))), "no data"), (lambda: as_blocks(np.array([["a"]])), "numbers")):
+    for call, word in ((lambda: e.predict(X[:, :4]), "expecting"),
+                       (lambda: BilinearBoostClassifier().fit(X, y[:-1]), "inconsistent"),
+                       (lambda: BilinearBoostClassifier().fit(np.where(X == 0, np.nan, X), y),
+                        "NaN"),
+                       (lambda: BilinearBoostClassifier().fit(X, np.zeros(60)), "one class"),
+                       (lambda: BilinearBoostClassifier().fit(X, y, sample_weight=-np.ones(60)),
+                        "negative"),
+                       (lambda: BilinearBoostClassifier().fit(X*1e200, y), "squared"),
+                       (lambda: BilinearBoostClassifier().fit([sparse.csr_matrix(x*1e200)
+                                                               for x in X], y), "squared"),
+                       (lambda: as_blocks(np.zeros((0, 3, 3))), "no data"),
+                       (lambda: as_blocks(np.array([["a"]])), "numbers")):
         with pytest.raises(ValueError, match=word): call()
 
 
 def test_corner_cases():
-    X = np.zeros((6, 3, 4)); X[:3, 1, 2] = 1e6; y = np.array(["b", "b", "b", "a", "a", "a"])
+    X = np.zeros((6, 3, 4))
+    X[:3, 1, 2] = 1e6
+    y = np.array(["b", "b", "b", "a", "a", "a"])
     X.setflags(write=False)
     e = BilinearBoostClassifier(3, start="gradient").fit(X, y)
     assert (e.predict(X) == y).mean() >= .5 and np.isfinite(e.decision_function(X)).all()
-    with pytest.warns(RuntimeWarning, match="penalty leaves nothing"): z = SparseBilinearClassifier(1000., 1000., relative=False).fit(X/1e6, y)
+    with pytest.warns(RuntimeWarning,
+                      match="penalty leaves nothing"): z = SparseBilinearClassifier(1000., 1000.,
+                                                                                    relative=False).fit(X/1e6, y)
     assert z.predict(X).shape == (6,)
 
 
@@ -273,7 +344,9 @@ def test_interrupt_keeps_rounds(digits, monkeypatch):
         if len(calls) == 3: raise KeyboardInterrupt
         return real(*a, **k)
     monkeypatch.setattr(m, "joint_terms", stop)
-    with pytest.warns(RuntimeWarning, match="2 rounds"): e = BilinearBoostClassifier(10).fit(digits[0][:100], digits[1][:100])
+    with pytest.warns(RuntimeWarning,
+                      match="2 rounds"): e = BilinearBoostClassifier(10).fit(digits[0][:100],
+                                                                             digits[1][:100])
     assert e.n_rounds_ == 2 and e.predict(digits[0][:5]).shape == (5,)
 
 
@@ -281,74 +354,95 @@ def test_save_and_load(digits, tmp_path):
     models = pytest.importorskip("boostlit.core.models")
     e = BilinearBoostClassifier(3).fit(digits[0][:100], digits[1][:100])
     models.save_model(e, tmp_path/"m.boostlit")
-    assert np.array_equal(models.load_model(tmp_path/"m.boostlit").decision_function(digits[0]), e.decision_function(digits[0]))
+    assert np.array_equal(models.load_model(tmp_path/"m.boostlit").decision_function(digits[0]),
+                          e.decision_function(digits[0]))
 
 
-# --- the repaired model -----------------------------------------------------------------------------------------------------
+# --- the repaired model ---
 def test_fine_ramps_are_the_intersection_kernel():
-    blocks, repair = pytest.importorskip("boostlit.images.blocks"), pytest.importorskip("boostlit.lab.sparse_scenes")
+    blocks = pytest.importorskip("boostlit.images.blocks")
+    repair = pytest.importorskip("boostlit.lab.sparse_scenes")
     H = np.random.default_rng(0).poisson(1.5, (9, 40, 3)).astype(float)
     M = repair.map_words(blocks.blocks_from(H), "ramps", np.arange(1, 30)).to_dense()
-    assert np.allclose(np.einsum("ndm,kdm->nk", M, M), np.minimum(H[:, None], H[None]).sum((2, 3)), atol=1e-3)
-    with pytest.raises(ValueError, match="kind must"): repair.map_words(blocks.blocks_from(H), "log")
+    assert np.allclose(np.einsum("ndm,kdm->nk", M, M), np.minimum(H[:, None], H[None]).sum((2, 3)),
+                       atol=1e-3)
+    with pytest.raises(ValueError, match="kind must"): repair.map_words(blocks.blocks_from(H),
+                                                                        "log")
 
 
 def test_shapes_become_words_of_the_first_component():
     import pyarrow as pa
-    blocks, repair = pytest.importorskip("boostlit.images.blocks"), pytest.importorskip("boostlit.lab.sparse_scenes")
+    blocks = pytest.importorskip("boostlit.images.blocks")
+    repair = pytest.importorskip("boostlit.lab.sparse_scenes")
     H = np.random.default_rng(1).poisson(.5, (4, 6, 3)).astype(float)
     codes = repair.shape_codes(pa.table({"rows": [7, 7, 9, 5], "cols": [8, 8, 8, 8]}), [0, 2])
     assert codes.tolist() == [0, 0, 1, -1]
     S = repair.add_shape(blocks.blocks_from(H), codes, .25).to_dense()
-    assert S.shape == (4, 8, 3) and np.array_equal(S[:, :6], H) and np.allclose(S[:, 6:, 0], [[.5, 0], [.5, 0], [0, .5], [0, 0]]) and not S[:, 6:, 1:].any()
+    assert S.shape == (4, 8, 3) and np.array_equal(S[:, :6], H) and np.allclose(S[:, 6:, 0],
+                                                                                [[.5, 0], [.5, 0],
+                                                                                 [0, .5], [0, 0]]) and not S[:, 6:, 1:].any()
 
 
 def test_corrective_boosting_ends_at_the_machine_and_is_sparse_when_cut():
-    blocks, repair = pytest.importorskip("boostlit.images.blocks"), pytest.importorskip("boostlit.lab.sparse_scenes")
+    blocks = pytest.importorskip("boostlit.images.blocks")
+    repair = pytest.importorskip("boostlit.lab.sparse_scenes")
     X, y = make_word_place(90, n_words=8, grid=3, seed=2)
     y = np.where(X[:, 2].sum(1) > np.median(X[:, 2].sum(1)), 2, (y + 1)//2)
-    B = blocks.blocks_from(X); A = B.to_csr().astype(float)
-    whole, few = repair.corrective_classifier(B, y, 9, 10**6), repair.corrective_classifier(B, y, 4, 12)
+    B = blocks.blocks_from(X)
+    A = B.to_csr().astype(float)
+    whole = repair.corrective_classifier(B, y, 9, 10**6)
+    few = repair.corrective_classifier(B, y, 4, 12)
     want = []
     for k in range(3):
         d, b = repair.soft_margin((A@A.T).toarray(), np.where(y == k, 1, -1))
         want.append(A@(A.T@d) + b)
     assert np.allclose(whole.decision_function(B), np.array(want).T, atol=2e-2)
-    assert ((few.components_ != 0).sum(2) == 1).all() and ((few.words_ != 0).sum((0, 2)) <= 12).all() and few.n_rounds_ == 4
-    assert all(len(set(few.components_[:, k].argmax(1))) == 4 for k in range(3)) and few.terms_.num_rows > 0
+    assert ((few.components_ != 0).sum(2) == 1).all() and ((few.words_ != 0).sum((0, 2))
+                                                           <= 12).all() and few.n_rounds_ == 4
+    assert all(len(set(few.components_[:, k].argmax(1))) == 4
+               for k in range(3)) and few.terms_.num_rows > 0
     two = repair.corrective_classifier(B, y == 2, 4, 20)
     assert two.decision_function(B).shape == (90,) and two.score(B, y == 2) > .7
 
 
 @pytest.mark.parametrize("labels", [[0, 1, 2], ["sky", "sea", "hut"], [False, True]])
 def test_log_odds_are_a_line_for_every_class_and_nothing_more(labels):
-    blocks, repair = pytest.importorskip("boostlit.images.blocks"), pytest.importorskip("boostlit.lab.sparse_scenes")
+    blocks = pytest.importorskip("boostlit.images.blocks")
+    repair = pytest.importorskip("boostlit.lab.sparse_scenes")
     X, y = make_word_place(90, n_words=8, grid=3, seed=2)
-    y = np.where(X[:, 2].sum(1) > np.median(X[:, 2].sum(1)), len(labels) - 1, (y + 1)//2 if len(labels) > 2 else 0)
-    B = blocks.blocks_from(X); y = np.array(labels)[y]
+    y = np.where(X[:, 2].sum(1) > np.median(X[:, 2].sum(1)), len(labels) - 1,
+                 (y + 1)//2 if len(labels) > 2 else 0)
+    B = blocks.blocks_from(X)
+    y = np.array(labels)[y]
     raw, odds = (f(B, y, 4, 12) for f in (repair.corrective_classifier, repair.log_odds_classifier))
-    assert np.array_equal(raw.words_ != 0, odds.words_ != 0) and np.array_equal(raw.components_, odds.components_)
+    assert np.array_equal(raw.words_ != 0, odds.words_ != 0) and np.array_equal(raw.components_,
+                                                                                odds.components_)
     F, G = (e.decision_function(B).reshape(90, -1) for e in (raw, odds))
     for k, c in enumerate(raw.classes_[-F.shape[1]:]):
         slope, offset = np.polyfit(F[:, k], G[:, k], 1)
         assert slope > 0 and np.allclose(slope*F[:, k] + offset, G[:, k])
-        lr = 1/(1 + np.exp(-G[:, k])); assert abs(lr.mean() - np.mean(y == c)) < .15         # odds, so about as many as there are
+        lr = 1/(1 + np.exp(-G[:, k]))
+        assert abs(lr.mean() - np.mean(y == c)) < .15         # odds, so about as many as there are
     again = repair.log_odds_classifier(B, y, 4, 12, K=repair.component_grams(B))
     assert np.array_equal(again.decision_function(B), odds.decision_function(B))
 
 
-# --- the repaired model ----------------------------------------------------------------------------------------------------
+# --- the repaired model ---
 def test_shape_is_one_more_word_for_a_kernel():
     import pyarrow as pa
     from boostlit.lab.sparse_scenes import kernel_of_cells
     rng = np.random.default_rng(0)
     sizes = [(7, 7), (7, 9), (7, 7), (9, 7)]
-    words = pa.table({"height": [8*r + 8 for r, _ in sizes], "width": [8*c + 8 for _, c in sizes], "rows": [r for r, _ in sizes], "cols": [c for _, c in sizes],
+    words = pa.table({"height": [8*r + 8 for r, _ in sizes], "width": [8*c + 8 for _, c in sizes],
+                      "rows": [r for r, _ in sizes], "cols": [c for _, c in sizes],
                       "words": [rng.integers(0, 9, r*c).astype(np.uint16) for r, c in sizes]})
     for strips in (False, True):
-        K, S = (kernel_of_cells(words, train=t, strips=strips, n_words=9) for t in (None, [0, 1, 2]))
+        K, S = (kernel_of_cells(words, train=t, strips=strips, n_words=9)
+                for t in (None, [0, 1, 2]))
         more = (S - K)/np.diag(K).mean()
-        assert np.allclose(more, .05*np.array([[1, 0, 1, 0], [0, 1, 0, 0], [1, 0, 1, 0], [0, 0, 0, 0]]), atol=1e-6)   # the last shape was never seen
+        # the last shape was never seen
+        assert np.allclose(more, .05*np.array([[1, 0, 1, 0], [0, 1, 0, 0], [1, 0, 1, 0],
+                                               [0, 0, 0, 0]]), atol=1e-6)
         assert np.allclose(np.diag(K), np.diag(K)[0], rtol=1e-5)
 
 
@@ -369,22 +463,30 @@ def test_mirror_images_are_the_same_picture():
     from boostlit.lab.sparse_scenes import WINDOWS, repair_blocks
     rng = np.random.default_rng(0)
     grid = rng.integers(0, 9, (6, 9, 12)).astype(np.uint16)
-    table = lambda g: pa.table({"height": [80]*6, "width": [104]*6, "rows": [9]*6, "cols": [12]*6, "words": [x.ravel() for x in g]})
+    table = lambda g: pa.table({"height": [80]*6, "width": [104]*6, "rows": [9]*6, "cols": [12]*6,
+                                "words": [x.ravel() for x in g]})
     a, b = table(grid), table(grid[:, :, ::-1])
     for grids in (((1, 1), (2, 2)), WINDOWS):
-        one, two = (repair_blocks(p, grids, mirrored=q, n_words=9).to_dense() for p, q in ((a, b), (b, a)))
-        assert np.allclose(one, two) and not np.allclose(repair_blocks(a, grids, n_words=9).to_dense(), repair_blocks(b, grids, n_words=9).to_dense())
+        one, two = (repair_blocks(p, grids, mirrored=q, n_words=9).to_dense() for p,
+                    q in ((a, b), (b, a)))
+        assert np.allclose(one, two) and not np.allclose(repair_blocks(a, grids,
+                                                                       n_words=9).to_dense(),
+                                                         repair_blocks(b, grids,
+                                                                       n_words=9).to_dense())
 
 
 def test_largest_error_of_a_mean_of_rates():
     from boostlit.lab.caltech import mean_rate_error
-    assert mean_rate_error([25]) == pytest.approx(10) and mean_rate_error([1]*4) == pytest.approx(25)
+    assert mean_rate_error([25]) == pytest.approx(10)
+    assert mean_rate_error([1]*4) == pytest.approx(25)
 
 
 def test_stored_objects_and_blur_support_the_text():
     from boostlit.lab.experiments import stored_results
     v = {(r["item"], r["method"], r["quantity"]): r["value"] for r in stored_results(3).to_pylist()}
     for k in (15, 30):
-        s, b, p = (v["Fig. 4", f"{m} {k}", "mean class accuracy"] for m in ("SBLM", "B-SBLM", "spatial pyramid"))
+        s, b, p = (v["Fig. 4", f"{m} {k}", "mean class accuracy"]
+                   for m in ("SBLM", "B-SBLM", "spatial pyramid"))
         assert s < b < p
-    assert v["Blur", "blur 1", "cross-validated accuracy"] > v["Blur", "blur 1.6", "cross-validated accuracy"]
+    assert v["Blur", "blur 1", "cross-validated accuracy"] > v["Blur", "blur 1.6",
+                                                               "cross-validated accuracy"]

@@ -1,150 +1,528 @@
-"Compositional rules: the paper's table, its theorem, the estimator's manners."
+"Compositional rules: the paper's table, its theorems, attacks that can fail, the estimator's manners."
+import itertools
+import json
 import pickle
+import warnings
+from fractions import Fraction
+from pathlib import Path
+
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings, strategies as st
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_wine
+from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import check_estimator
-from boostlit.compositional.boosting import CompositionalBoostClassifier, boost_rules, boost_rules_reference, RulePool
-from boostlit.compositional.rules import infeasible, mine_rules, mine_rules_reference, rule_measures, table1_column, table1_setting
-from boostlit.compositional.theorem import error_bound, sharp_bound
-from boostlit.compositional.transactions import TransactionEncoder, item_matrix, item_thresholds
+
+from boostlit.core.boosters import TERMS
 from boostlit.core.datasets import have_dataset
+from boostlit.core.kernels import kernels
+from boostlit.core.loop import boost
+from boostlit.core.masters import AdaBoost, Gentle, Logistic, MadaBoost, SAMME
 from boostlit.core.models import load_model, save_model
+from boostlit.compositional.boosting import (RuleVotes, boost_rules_reference,
+                                             rule_errors_reference, update_weights)
+from boostlit.compositional.estimator import (CompositionalBoostClassifier, OpenRules, RulePool,
+                                              SignedRules, Vocabulary, learn_vocabulary,
+                                              resolve_thresholds, telling_items)
+from boostlit.compositional.kernels import cover_sums, item_sums, rule_bits
+from boostlit.compositional.rules import (infeasible, mine_rules, mine_rules_reference,
+                                          minimal_generator, rule_measures, table1_column,
+                                          table1_setting)
+from boostlit.compositional.theorem import error_bound, generalisation_width, sharp_bound
+from boostlit.compositional.transactions import (TransactionEncoder, item_matrix, item_thresholds,
+                                                 label_cuts, quantile_cuts)
+from boostlit.mining.bitsets import item_bits
 
-PAPER = {"cancer": [.37, 1.34, 12_729, 12_597, .561, .366, .081, .241], "wine": [.27, 1.85, 342, 266, .406, .270, .022, .150], "numeral": [.10, 5.0, 156_734, 48_452, .150, .100, .017, .081]}
+PAPER = {"cancer": [.37, 1.34, 12_729, 12_597, .561, .366, .081, .241],
+         "wine": [.27, 1.85, 342, 266, .406, .270, .022, .150],
+         "numeral": [.10, 5.0, 156_734, 48_452, .150, .100, .017, .081]}
+PAGES = Path(__file__).resolve().parents[1]/"nbs"
 
+
+def paper_form(**options):
+    return CompositionalBoostClassifier(**{"pool": "mined", **options})
+
+
+# ---- the paper ---------------------------------------------------------------------------------
 @pytest.mark.parametrize("name", PAPER)
 def test_table_1_digit_for_digit(name):
-    if name == "numeral" and not have_dataset("mfeat"): pytest.skip("mfeat is not here")
+    if name == "numeral" and not have_dataset("mfeat"):
+        pytest.skip("mfeat is not here")
     np.testing.assert_allclose(list(table1_column(name).values()), PAPER[name], atol=1e-9)
+
 
 @settings(max_examples=300, deadline=None, database=None)
 @given(*[st.integers(0, 10**7)]*4)
 def test_theorem_1(hit, false, miss, rest):
     n = hit + false + miss + rest
-    if hit == 0 or hit*n <= (hit + false)*(hit + miss): return
+    if hit == 0 or hit*n <= (hit + false)*(hit + miss):
+        return
     m = rule_measures(hit + false, hit, (hit + miss)/n, n)
     assert m["error"] <= m["bound"] + 1e-9
-    if false == 0 or miss == 0: assert abs(m["error"] - m["bound"]) < 1e-9
+    if false == 0 or miss == 0:
+        assert abs(m["error"] - m["bound"]) < 1e-9
     assert infeasible((hit + false)/n, m["lift"], [(hit + miss)/n]) == ""
 
-def test_rules_agree_with_the_reference():
-    rng = np.random.default_rng(0)
-    for _ in range(100):
-        n = int(rng.integers(6, 40)); X = rng.random((n, rng.integers(1, 8))) < .5; y = rng.integers(0, 3, n)
-        s, lift = float(rng.uniform(.05, .3)), float(rng.uniform(1.05, 2.))
-        try: t = mine_rules(X, y, s, lift)
-        except ValueError as e: assert "no rule" in str(e) or "2 classes" in str(e); continue
-        assert set(zip(map(tuple, t["items"].to_pylist()), t["label"].to_pylist())) == mine_rules_reference(X, y, s, lift)
-
-@pytest.mark.parametrize("kw, word", [(dict(min_support=.8, min_lift=2.), "no rule can exist"), (dict(min_lift=1.), "exceed 1"), (dict(min_support=0.), "fraction"), (dict(items="some"), "positive"),
-                                      (dict(abstain="never"), "abstain"), (dict(pool="closed"), "pool"), (dict(n_estimators=0), "n_estimators"), (dict(max_rules=3), "more than 3"),
-                                      (dict(n_estimators=2.5), "integer"), (dict(n_estimators="5"), "integer"), (dict(max_length=1.5), "integer"), (dict(node_budget=0), "node_budget"),
-                                      (dict(threshold_scale=np.nan), "finite"), (dict(threshold_scale="a"), "finite"), (dict(min_support=True), "count"), (dict(min_lift=np.nan), "exceed 1"),
-                                      (dict(min_support=179), "179 rows .* there are 178"), (dict(min_support=178), "above 1")])
-def test_bad_parameters_raise_a_sentence(kw, word):
-    X, y = load_wine(return_X_y=True)
-    with pytest.raises(ValueError, match=word): CompositionalBoostClassifier(**kw).fit(X, y)
-
-@pytest.mark.parametrize("kw", [{}, dict(pool="open", max_length=2), dict(items="positive", abstain="ignore"), dict(replace=True, abstain="mistake")])
-def test_estimator_end_to_end(kw, tmp_path):
-    X, y = load_wine(return_X_y=True); names = np.array(["barolo", "grignolino", "barbera"])[y]
-    m = CompositionalBoostClassifier(n_estimators=25, **kw).fit(X, names)
-    assert m.score(X, names) > .6 and m.predict_proba(X).shape == (178, 3)
-    staged = list(m.staged_decision_function(X)); np.testing.assert_allclose(staged[-1], m.decision_function(X), atol=1e-9)
-    assert len(staged) == m.history_.num_rows == m.terms_.num_rows and {"round", "error", "edge", "alpha", "loss"} <= set(m.history_.column_names)
-    assert "→ class" in m.terms_["rule"][0].as_py() and m.explain(X[:3]).num_rows > 0
-    errors = [np.mean(p != names) for p in m.staged_predict(X)]
-    np.testing.assert_allclose(errors[-1], m.history_["error"][-1].as_py(), atol=.06)
-    again = pickle.loads(pickle.dumps(m)); np.testing.assert_array_equal(again.decision_function(X), m.decision_function(X))
-    save_model(m, tmp_path/"m.boostlit"); loaded = load_model(tmp_path/"m.boostlit"); np.testing.assert_array_equal(loaded.predict(X), m.predict(X))
-    np.testing.assert_array_equal(clone(m).fit(X, names).alphas_, m.alphas_)
-
-def test_weights_matter_and_missing_values_fire_nothing():
-    X, y = load_breast_cancer(return_X_y=True)
-    a = CompositionalBoostClassifier(n_estimators=5, max_length=3).fit(X, y); w = np.where(y == 1, 10., 1.)
-    b = CompositionalBoostClassifier(n_estimators=5, max_length=3).fit(X, y, sample_weight=w)
-    assert (b.predict(X) == 1).sum() >= (a.predict(X) == 1).sum() and not np.allclose(a.alphas_, b.alphas_)
-    none = np.full((1, 30), np.nan)
-    assert a.explain(none).num_rows == 0 and a.predict(none)[0] == 1          # nothing fires: the majority
-    with pytest.raises(ValueError, match="negative"): a.fit(X, y, sample_weight=-w)
-
-def test_terms_are_measured_in_samples_whatever_they_weigh():
-    X, y = load_wine(return_X_y=True)
-    for w in (np.where(y == 2, 50., 1.), np.where(y == 2, 0., 1.)):
-        m = CompositionalBoostClassifier(n_estimators=15).fit(X, y, sample_weight=w); T = item_matrix(X, m.thresholds_)
-        for r, a, b in zip(m.terms_.to_pylist(), m.rule_pointers_[:-1], m.rule_pointers_[1:]):
-            fires, own = T[:, m.rule_items_[a:b]].all(1), y == r["label"]
-            want = [fires.sum(), own[fires].mean(), own[fires].mean()/own.mean(), (fires != own).mean()]
-            np.testing.assert_allclose([r[k] for k in ("support", "confidence", "lift", "error")], want, atol=1e-12)
-
-def test_a_search_stopped_by_its_budget_says_so():
-    X, y = load_breast_cancer(return_X_y=True)
-    done = lambda **kw: CompositionalBoostClassifier(n_estimators=4, **kw).fit(X, y).history_["complete"].to_pylist()
-    assert done() == done(pool="open", max_length=2) == done(pool="open", max_length=1) == [True]*4 and done(pool="open", node_budget=30) == [False]*4
-
-def test_the_rules_that_fired_are_the_score():
-    X, y = load_wine(return_X_y=True); m = CompositionalBoostClassifier(n_estimators=30).fit(X, y); votes = np.zeros((178, 3))
-    for r in m.explain(X).to_pylist(): votes[r["sample"], r["label"]] += r["weight"]
-    np.testing.assert_allclose(m.decision_function(X), (3*votes - votes.sum(1, keepdims=True))/2, atol=1e-6)
-
-def test_cutting_gives_the_same_rules_from_far_fewer_sets():
-    T, y, *_ = table1_setting("cancer"); full, cut = {}, {}
-    rules = [set(zip(map(tuple, t["items"].to_pylist()), t["label"].to_pylist())) for t in (mine_rules(T, y, .2, 2.4, prune=p, stats=s) for p, s in ((False, full), (True, cut)))]
-    assert rules[0] == rules[1] and len(rules[0]) > 2000 and cut["sets"]*100 < full["sets"] and 5*(cut["nodes"] + cut["cells"]) < full["nodes"] + full["cells"]
-
-def test_degenerate_data():
-    with pytest.warns(UserWarning, match="no rules"): flat = CompositionalBoostClassifier().fit(np.ones((10, 3)), [0]*4 + [1]*6)
-    assert flat.predict(np.ones((2, 3))).tolist() == [1, 1] and flat.terms_.num_rows == 0
-    with pytest.raises(ValueError, match="class"): CompositionalBoostClassifier().fit(np.ones((4, 2)), np.zeros(4))
-    huge = CompositionalBoostClassifier(n_estimators=3).fit(np.array([[1e308], [-1e308], [1e307], [-1e307]]), [0, 1, 0, 1])
-    assert huge.score(np.array([[1e308], [-1e308]]), [0, 1]) == 1
-
-def test_a_model_without_rules_says_so_and_works():
-    rng = np.random.default_rng(0); X, y = rng.random((400, 14)).round(), np.r_[np.zeros(150, int), np.ones(250, int)]
-    with pytest.warns(UserWarning, match="no rules and predicts the most frequent class"): m = CompositionalBoostClassifier(min_support=.3, min_lift=1.5).fit(X, y)
-    assert m.history_.num_rows == 0 and (m.predict(X) == 1).all() and m.predict_proba(X).shape == (400, 2) and m.explain(X[:2]).num_rows == 0
-    assert list(m.staged_predict(X)) == [] and m.decision_function(X).shape == (400,)
-
-def test_items_that_every_row_holds_stay_out_of_the_rules():
-    X, y = load_wine(return_X_y=True); P = np.c_[np.full((178, 6), 7.), X]
-    a, b = (CompositionalBoostClassifier(max_length=3, n_estimators=20).fit(Z, y) for Z in (P, X))
-    np.testing.assert_allclose(a.alphas_, b.alphas_); P[:, :6] = 0.                    # constants that change on new rows silence nothing
-    assert (a.predict(P) == b.predict(X)).all() and a.rule_items_.size == b.rule_items_.size
-
-def test_loss_falls_every_round_when_silence_is_a_guess():
-    for X, y in (load_wine(return_X_y=True), load_breast_cancer(return_X_y=True)):
-        for kw in ({}, dict(pool="open", max_length=2)):
-            loss = CompositionalBoostClassifier(n_estimators=40, **kw).fit(X, y).history_["loss"].to_numpy()
-            assert (np.diff(np.r_[1, loss]) < 0).all()
 
 @settings(max_examples=300, deadline=None, database=None)
 @given(*[st.integers(0, 10**7)]*4, st.floats(.01, 1), st.floats(.01, 1))
 def test_sharp_form_of_theorem_1(hit, false, miss, rest, a, b):
     n = hit + false + miss + rest
-    if hit == 0 or hit*n <= (hit + false)*(hit + miss): return
-    r = (hit + miss)/n; m = rule_measures(hit + false, hit, r, n); l1, l2 = (hit + false)/n*a, 1 + (m["lift"] - 1)*b
-    assert m["error"] <= sharp_bound(l1, l2, r) + 1e-9 and sharp_bound(l1, l2, r) <= error_bound(l1, l2, r) + 1e-9
+    if hit == 0 or hit*n <= (hit + false)*(hit + miss):
+        return
+    r = (hit + miss)/n
+    m = rule_measures(hit + false, hit, r, n)
+    l1, l2 = (hit + false)/n*a, 1 + (m["lift"] - 1)*b
+    assert m["error"] <= sharp_bound(l1, l2, r) + 1e-9
+    assert sharp_bound(l1, l2, r) <= error_bound(l1, l2, r) + 1e-9
 
-def test_reference_and_fast_boosting_agree():
-    X, y = load_wine(return_X_y=True); T = item_matrix(X, item_thresholds(X)); t = mine_rules(T, y, .25, 1.6)
+
+def test_generalisation_width_has_its_conditions():
+    assert generalisation_width(400, 10, 2) == pytest.approx(generalisation_width(100, 10, 2)/2)
+    for bad in (dict(n=0), dict(rules=0), dict(classes=0), dict(risk=1.)):
+        with pytest.raises(ValueError):
+            generalisation_width(**{**dict(n=10, rules=3, classes=2, risk=.1), **bad})
+
+
+# ---- attacks of the pages, and planted violations that turn them red ------------------------------
+def cells(page, needle):
+    "Source of the code cells of a page that hold some words."
+    nb = json.loads((PAGES/f"compositional/{page}.ipynb").read_text(encoding="utf-8"))
+    sources = ["".join(c["source"]) for c in nb["cells"] if c["cell_type"] == "code"]
+    return [s for s in sources if needle in s]
+
+
+def function_of(page, name, **names):
+    "A function that a cell of a page defines, without running what the cell checks."
+    import ast
+    source, = [s for s in cells(page, f"def {name}(")]
+    tree = ast.parse(source)
+    tree.body = [n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == name]
+    space = {"np": np, "Fraction": Fraction, "itertools": itertools, **names}
+    exec(compile(tree, page, "exec"), space)
+    return space[name]
+
+
+def test_attack_on_the_bounds_finds_planted_violations():
+    attack = function_of("03_theorem", "largest_excess")
+    assert attack(error_bound, 9) == 0 == attack(sharp_bound, 9)
+    shaved = lambda f: lambda *a: f(*a) - Fraction(1, 10_000)
+    assert attack(shaved(error_bound), 9) > 0 and attack(shaved(sharp_bound), 9) > 0
+
+
+def test_attack_on_feasibility_finds_the_rule_that_never_fires():
+    attack = function_of("02_rules", "feasibility_attack")
+    assert max(max(p) for p in attack(8)) == 1
+    assert max(max(p) for p in attack(8, silent_rules=True)) > 1
+
+
+def test_attack_on_generators_finds_wrong_and_loose_ones():
+    attack = function_of("02_rules", "generator_attack")
+    assert attack(minimal_generator) == (0, 0)
+    assert attack(lambda X, F: F[:1])[0] > 0 and attack(lambda X, F: F)[1] > 0
+
+
+def test_attack_on_better_than_guessing_refutes_the_papers_sentence():
+    attack = function_of("04_boosting", "disagreements")
+    assert attack(lambda R, Q, M, K: (K - 1)*R > Q, "guess", 8) == [0, 0]
+    assert attack(lambda R, Q, M, K: Q + M - (K - 2)*R < Fraction(1, K), "rest", 8) == [0, 0]
+    assert min(attack(lambda R, Q, M, K: Q + M < Fraction(1, 2), "guess", 8)) > 0
+    fires, y = np.arange(10) < 3, np.r_[0, 1, 1, 1, 1, 1, 2, 2, 2, 2]      # the printed example
+    error = rule_errors_reference(fires[None], np.array([0]), y, np.full(10, .1), 3)[0]
+    assert error == pytest.approx(2/3) and (fires != (y == 0)).mean() == .2
+
+
+def test_attack_on_the_step_and_on_the_update_find_planted_ones():
+    step = function_of("04_boosting", "step_attack")
+    assert step()[0] < 1 and step()[1] <= 1e-12 and step(3.)[0] > 1
+    gap = function_of("04_boosting", "loss_gap", update_weights=update_weights,
+                      rng=np.random.default_rng(0))
+    assert gap(4, "guess") < 1e-12 and min(gap(4, r) for r in ("rest", "mistake", "ignore")) > 1e-4
+
+
+def test_attack_on_the_functional_anova_finds_a_missing_term():
+    terms = function_of("04_boosting", "anova_terms")
+    attack = function_of("04_boosting", "anova_attack")
+    assert attack(terms) < 1e-12
+    assert attack(lambda F, q: {S: c for S, c in terms(F, q).items() if S}) > .01
+
+
+def test_attack_on_implied_conditions_finds_rules_made_too_short():
+    attack = function_of("05_estimator", "implied_attack", learn_vocabulary=learn_vocabulary)
+    assert attack(telling_items) == 0 and attack(lambda items, words: items[1:]) > 0
+
+
+def test_attack_on_support_finds_a_cut_too_low():
+    attack = function_of("01_transactions", "largest_share", item_thresholds=item_thresholds)
+    low = lambda x, tau: (x >= item_thresholds(x[:, None], tau - .1)[0]).mean()
+    assert attack(1500) <= 1 + 1e-12 and attack(1500, low) > 1
+
+
+def exercises():
+    "(page, name, cell) of every exercise."
+    for page in sorted(PAGES.glob("compositional/*.ipynb")):
+        nb = json.loads(page.read_text(encoding="utf-8"))
+        for c in nb["cells"]:
+            source = "".join(c["source"])
+            if source.startswith("#| exercise:"):
+                yield page, source.split("\n")[0].split(":")[1].strip(), source
+
+
+EXERCISES = list(exercises())
+
+
+@pytest.mark.parametrize("page, name, source", EXERCISES, ids=[e[1] for e in EXERCISES])
+def test_exercises_fail_when_empty_and_pass_with_the_solution(page, name, source):
+    import ast
+    solutions = json.loads((PAGES/"solutions/compositional.ipynb").read_text(encoding="utf-8"))
+    mine = ["".join(c["source"]) for c in solutions["cells"]
+            if "".join(c["source"]).startswith(f"#| solution: {name}\n")]
+    assert len(mine) == 1
+    nb = json.loads(page.read_text(encoding="utf-8"))
+    space = {"CompositionalBoostClassifier": CompositionalBoostClassifier}
+    wine = load_wine()
+    helpers = dict(np=np, Fraction=Fraction, itertools=itertools, warnings=warnings, pa=pa,
+                   Xw=wine.data, yw=wine.target, item_thresholds=item_thresholds,
+                   rule_measures=rule_measures)
+    space.update(helpers)
+    exec("from boostlit.testing import test_eq, test_close, test_fail", space)
+    for c in nb["cells"]:                            # helpers that the page defines
+        for node in ast.parse("".join(c["source"])).body if c["cell_type"] == "code" and \
+                "def counts_to_measures" in "".join(c["source"]) else []:
+            if isinstance(node, ast.FunctionDef):
+                exec(compile(ast.Module([node], []), "page", "exec"), space)
+    exec(source, space)                              # its last line: the check fails on the empty answer
+    stub = next(n.name for n in ast.parse(source).body if isinstance(n, ast.FunctionDef))
+    with pytest.raises(Exception):
+        space["check"](space[stub])
+    exec(mine[0], space)
+    space["check"](space[stub])
+
+
+# ---- items and rules -----------------------------------------------------------------------------
+def test_rules_agree_with_the_reference():
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        n = int(rng.integers(6, 40))
+        X, y = rng.random((n, rng.integers(1, 8))) < .5, rng.integers(0, 3, n)
+        s, lift = float(rng.uniform(.05, .3)), float(rng.uniform(1.05, 2.))
+        try:
+            t = mine_rules(X, y, s, lift)
+        except ValueError as e:
+            assert "no rule" in str(e) or "2 classes" in str(e)
+            continue
+        found = set(zip(map(tuple, t["items"].to_pylist()), t["label"].to_pylist()))
+        assert found == mine_rules_reference(X, y, s, lift)
+
+
+def test_cutting_gives_the_same_rules_from_far_fewer_sets():
+    T, y, *_ = table1_setting("cancer")
+    full, cut = {}, {}
+    tables = [mine_rules(T, y, .2, 2.4, prune=p, stats=s) for p, s in ((False, full), (True, cut))]
+    rules = [set(zip(map(tuple, t["items"].to_pylist()), t["label"].to_pylist())) for t in tables]
+    assert rules[0] == rules[1] and len(rules[0]) > 2000 and cut["sets"]*100 < full["sets"]
+    assert 5*(cut["nodes"] + cut["cells"]) < full["nodes"] + full["cells"]
+
+
+def test_cuts_are_between_values_and_ascending():
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        x, y = rng.integers(0, 12, 60).astype(float), rng.integers(0, 3, 60)
+        x[rng.random(60) < .2] = np.nan
+        for cuts in (quantile_cuts(x, 4), label_cuts(x, y)):
+            assert (np.diff(cuts) > 0).all() and not np.isin(cuts, x).any()
+            assert len(cuts) <= 4
+    close = np.array([1., np.nextafter(1., 2.)])                     # nothing fits between
+    assert (close >= quantile_cuts(close, 1)[0]).tolist() == [False, True]
+    assert np.isfinite(quantile_cuts(np.array([1e308, -1e308]), 1)).all()
+
+
+def test_thresholds_of_the_paper_are_not_replaced_in_silence():
+    assert resolve_thresholds(None, None, [.466, .534], 208) == (97, 1/.932)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        resolve_thresholds(None, None, [.2, .8], 155)                # one class without rules: the paper's
+        with pytest.raises(UserWarning, match="the paper's thresholds admit no rule"):
+            resolve_thresholds(None, None, [.5, .5], 100)
+    assert resolve_thresholds("auto", "auto", [.466, .534], 208)[0] == 70
+    with pytest.raises(ValueError, match="thresholds must be"):
+        resolve_thresholds("most", None, [.4, .6], 100)
+
+
+# ---- kernels --------------------------------------------------------------------------------------
+def test_kernels_give_the_same_bits_interpreted_and_compiled():
+    rng = np.random.default_rng(0)
+    for n in (1, 63, 64, 65, 200):
+        X = rng.random((n, 9)) < .6
+        bits, pointers = item_bits(X)[0], np.array([0, 1, 3, 3, 7], np.int64)
+        items = rng.integers(0, 9, 7)
+        signed, labels, used = rng.normal(size=(3, n)), rng.integers(0, 3, 4), rng.random(4) < .2
+        results = []
+        for mode in ("python", "compiled"):
+            with kernels(mode):
+                covers = rule_bits(bits, pointers, items)
+                covers[2] = 0
+                sums, single = np.empty(4), np.zeros((3, 9))
+                cover_sums(covers, labels, used, signed, sums)
+                item_sums(X, signed, single)
+            results.append((covers.tobytes(), sums.tobytes(), single.tobytes()))
+        assert results[0] == results[1]
+
+
+# ---- the loop ---------------------------------------------------------------------------------------
+def wine_pool(**options):
+    X, y = load_wine(return_X_y=True)
+    T = item_matrix(X, item_thresholds(X))
+    t = mine_rules(T, y, .25, 1.6)
+    return t, T, y
+
+
+@pytest.mark.parametrize("abstain", ["guess", "rest", "mistake", "ignore"])
+@pytest.mark.parametrize("replace", [False, True])
+def test_reference_and_loop_agree(abstain, replace):
+    t, T, y = wine_pool()
     fires = np.array([T[:, f].all(1) for f in t["items"].to_pylist()])
-    for abstain in ("guess", "mistake", "ignore"):
-        for replace in (False, True):
-            _, alphas, _ = boost_rules(RulePool(t, T, replace), T, y, 3, 30, abstain=abstain)
-            np.testing.assert_allclose(alphas, [a for _, a, _ in boost_rules_reference(fires, t["label"].to_numpy(), y, 3, 30, abstain, replace)], atol=1e-9)
+    done = boost(RulePool(t, T, 3, replace, abstain), RuleVotes(abstain), y, 30, n_classes=3)
+    want = boost_rules_reference(fires, t["label"].to_numpy(), y, 3, 30, abstain, replace)
+    np.testing.assert_allclose(done.alphas, [a for _, a, _ in want], atol=1e-9)
+    plain = boost(RulePool(t, T, 3, replace, abstain), RuleVotes(abstain), y, 30, n_classes=3, plain=True)
+    np.testing.assert_array_equal(plain.alphas, done.alphas)
+
+
+def test_cores_samme_takes_both_oracles_of_classes():
+    t, T, y = wine_pool()
+    for make in (lambda: RulePool(t, T, 3), lambda: OpenRules(T, 3, max_length=2)):
+        a = boost(make(), SAMME(), y, 20, n_classes=3)
+        b = boost(make(), RuleVotes(), y, 20, n_classes=3)
+        np.testing.assert_allclose(a.alphas, b.alphas, atol=1e-8)
+
+
+@pytest.mark.parametrize("master", [AdaBoost, Gentle, Logistic, MadaBoost])
+def test_signed_rules_under_the_masters_of_signs(master):
+    X, y = load_breast_cancer(return_X_y=True)
+    T, t = item_matrix(X, item_thresholds(X)), np.where(y, 1., -1.)
+    oracle = SignedRules(T, 10, 2)
+    done = boost(oracle, master(), t, 15)
+    assert (np.diff([row["loss"] for row in done.history]) < 1e-12).all()
+    scores = sum(a*oracle.apply(h, T) for h, a in zip(done.hypotheses, done.alphas))
+    np.testing.assert_allclose(scores, done.scores, atol=1e-9)
+
+
+# ---- the estimator ------------------------------------------------------------------------------------
+FORMS = [dict(pool="mined"), dict(pool="open", max_length=2), dict(),
+         dict(pool="mined", items="positive", abstain="ignore"),
+         dict(pool="mined", replace=True, abstain="mistake"), dict(pool="mined", abstain="rest"),
+         dict(pool="open", max_length=1), dict(loss="samme", cuts=3, node_budget=500)]
+
+
+@pytest.mark.parametrize("kw", FORMS, ids=str)
+def test_estimator_end_to_end(kw, tmp_path):
+    X, y = load_wine(return_X_y=True)
+    names = np.array(["barolo", "grignolino", "barbera"])[y]
+    m = CompositionalBoostClassifier(n_estimators=25, **kw).fit(X, names)
+    assert m.score(X, names) > .6 and m.predict_proba(X).shape == (178, 3)
+    np.testing.assert_allclose(m.predict_proba(X).sum(1), 1)
+    staged = list(m.staged_decision_function(X))
+    np.testing.assert_allclose(staged[-1], m.decision_function(X), atol=1e-9)
+    assert len(staged) == m.history_.num_rows == m.n_iter_
+    assert {"round", "error", "edge", "alpha", "loss"} <= set(m.history_.column_names)
+    assert m.terms_.schema == TERMS and 0 < m.terms_.num_rows <= len(m.alphas_)
+    assert "→ class" in m.rules_["rule"][0].as_py() and m.explain(X[:3]).num_rows > 0
+    errors = [np.mean(p != names) for p in m.staged_predict(X)]
+    np.testing.assert_allclose(errors[-1], m.history_["error"][-1].as_py(), atol=.06)
+    assert m.feature_importances_.sum() == pytest.approx(1)
+    again = pickle.loads(pickle.dumps(m))
+    np.testing.assert_array_equal(again.decision_function(X), m.decision_function(X))
+    save_model(m, tmp_path/"m.boostlit")
+    loaded = load_model(tmp_path/"m.boostlit")
+    np.testing.assert_array_equal(loaded.decision_function(X), m.decision_function(X))
+    np.testing.assert_array_equal(clone(m).fit(X, names).alphas_, m.alphas_)
+
+
+@pytest.mark.parametrize("kw", FORMS[:3] + FORMS[6:], ids=str)
+def test_controls(kw):
+    X, y = load_wine(return_X_y=True)
+    make = lambda **more: CompositionalBoostClassifier(**{**dict(random_state=0), **kw, **more})
+    one = make(n_estimators=12).fit(X, y)
+    warm = make(n_estimators=6, warm_start=True).fit(X, y)
+    warm.set_params(n_estimators=12).fit(X, y)
+    np.testing.assert_array_equal(warm.alphas_, one.alphas_)
+    np.testing.assert_array_equal(warm.rule_items_, one.rule_items_)
+    assert not np.array_equal(make(n_estimators=12, subsample=.5).fit(X, y).alphas_, one.alphas_)
+    part = make(n_estimators=12, subsample=.5)
+    np.testing.assert_array_equal(clone(part).fit(X, y).alphas_, clone(part).fit(X, y).alphas_)
+    slow = make(n_estimators=12, learning_rate=.1).fit(X, y)
+    assert slow.history_["loss"][0].as_py() > one.history_["loss"][0].as_py()
+    early = make(n_estimators=60, early_stopping=True, n_iter_no_change=3).fit(X, y)
+    assert "validation_loss" in early.history_.column_names and early.n_iter_ <= 60
+    heavy = make(n_estimators=5, class_weight={0: 1, 1: 1, 2: 30}).fit(X, y)
+    assert (heavy.predict(X) == 2).sum() >= (one.predict(X) == 2).sum()
+
+
+def test_loss_falls_every_round_when_silence_is_a_guess_and_under_the_logistic_loss():
+    for X, y in (load_wine(return_X_y=True), load_breast_cancer(return_X_y=True)):
+        for kw in (dict(pool="mined"), dict(pool="open", max_length=2), {}):
+            m = CompositionalBoostClassifier(n_estimators=40, **kw).fit(X, y)
+            assert (np.diff(m.history_["loss"].to_numpy()) < 0).all()
+
+
+def test_bad_parameters_raise_a_sentence():
+    X, y = load_wine(return_X_y=True)
+    bad = [(dict(min_support=.8, min_lift=2.), "no rule can exist"), (dict(min_lift=1.), "exceed 1"),
+           (dict(min_support=0.), "fraction"), (dict(items="some"), "positive"),
+           (dict(abstain="never"), "abstain"), (dict(pool="closed"), "pool"),
+           (dict(n_estimators=0), "n_estimators"), (dict(pool="mined", max_rules=3), "more than 3"),
+           (dict(n_estimators=2.5), "integer"), (dict(n_estimators="5"), "integer"),
+           (dict(max_length=1.5), "integer"), (dict(node_budget=0), "node_budget"),
+           (dict(threshold_scale=np.nan), "finite"), (dict(threshold_scale="a"), "finite"),
+           (dict(min_support=True), "count"), (dict(min_lift=np.nan), "exceed 1"),
+           (dict(pool="mined", min_support=179), "179 rows .* there are 178"),
+           (dict(pool="mined", min_support=178), "above 1"), (dict(cuts="median"), "cuts"),
+           (dict(cuts=0), "cuts"), (dict(loss="hinge"), "loss"),
+           (dict(pool="mined", loss="logistic"), "mined pool")]
+    for kw, word in bad:
+        with pytest.raises(ValueError, match=word):
+            CompositionalBoostClassifier(**kw).fit(X, y)
+
+
+def test_weights_matter_and_missing_values_fire_nothing():
+    X, y = load_breast_cancer(return_X_y=True)
+    a = paper_form(n_estimators=5, max_length=3).fit(X, y)
+    w = np.where(y == 1, 10., 1.)
+    b = paper_form(n_estimators=5, max_length=3).fit(X, y, sample_weight=w)
+    assert (b.predict(X) == 1).sum() >= (a.predict(X) == 1).sum() and not np.allclose(a.alphas_, b.alphas_)
+    none = np.full((1, 30), np.nan)
+    assert a.explain(none).num_rows == 0 and a.predict(none)[0] == 1          # nothing fires: the majority
+    with pytest.raises(ValueError, match="negative"):
+        a.fit(X, y, sample_weight=-w)
+
+
+def test_rules_are_measured_in_samples_whatever_they_weigh():
+    X, y = load_wine(return_X_y=True)
+    m = paper_form(n_estimators=15).fit(X, y, sample_weight=np.where(y == 2, 50., 1.))
+    T = item_matrix(X, m.thresholds_)
+    for r, a, b in zip(m.rules_.to_pylist(), m.rule_pointers_[:-1], m.rule_pointers_[1:]):
+        fires, own = T[:, m.rule_items_[a:b]].all(1), y == r["label"]
+        want = [fires.sum(), own[fires].mean(), own[fires].mean()/own.mean(), (fires != own).mean()]
+        np.testing.assert_allclose([r[k] for k in ("support", "confidence", "lift", "error")], want,
+                                   atol=1e-12)
+
+
+def test_a_search_stopped_by_its_budget_says_so():
+    X, y = load_breast_cancer(return_X_y=True)
+    def done(**kw):
+        return CompositionalBoostClassifier(n_estimators=4, **kw).fit(X, y).history_["complete"].to_pylist()
+    assert done(pool="mined") == done(pool="open", max_length=2) == [True]*4
+    assert done(pool="open", max_length=1) == [True]*4 and done(pool="open", node_budget=30) == [False]*4
+
+
+def test_the_rules_that_fired_are_the_score():
+    X, y = load_wine(return_X_y=True)
+    m = paper_form(n_estimators=30).fit(X, y)
+    votes = np.zeros((178, 3))
+    for r in m.explain(X).to_pylist():
+        votes[r["sample"], r["label"]] += r["weight"]
+    np.testing.assert_allclose(m.decision_function(X), (3*votes - votes.sum(1, keepdims=True))/2, atol=1e-6)
+
+
+def test_degenerate_data():
+    with pytest.warns(UserWarning, match="no rules"):
+        flat = paper_form().fit(np.ones((10, 3)), [0]*4 + [1]*6)
+    assert flat.predict(np.ones((2, 3))).tolist() == [1, 1] and flat.terms_.num_rows == 0
+    with pytest.warns(RuntimeWarning, match="learnt nothing"):
+        flat = CompositionalBoostClassifier().fit(np.ones((10, 3)), [0]*4 + [1]*6)
+    np.testing.assert_allclose(flat.predict_proba(np.ones((1, 3))), [[.4, .6]])
+    with pytest.raises(ValueError, match="class"):
+        CompositionalBoostClassifier().fit(np.ones((4, 2)), np.zeros(4))
+    huge = paper_form(n_estimators=3).fit(np.array([[1e308], [-1e308], [1e307], [-1e307]]), [0, 1, 0, 1])
+    assert huge.score(np.array([[1e308], [-1e308]]), [0, 1]) == 1
+    frozen = load_wine(return_X_y=True)[0]
+    frozen.setflags(write=False)
+    CompositionalBoostClassifier(n_estimators=3).fit(frozen, load_wine().target)
+
+
+def test_a_model_without_rules_says_so_and_works():
+    rng = np.random.default_rng(0)
+    X, y = rng.random((400, 14)).round(), np.r_[np.zeros(150, int), np.ones(250, int)]
+    with pytest.warns(UserWarning, match="no rules and predicts the most frequent class"):
+        m = paper_form(min_support=.3, min_lift=1.5).fit(X, y)
+    assert (m.predict(X) == 1).all() and m.predict_proba(X).shape == (400, 2)
+    assert m.explain(X[:2]).num_rows == 0 and m.decision_function(X).shape == (400,)
+
+
+def test_items_that_every_row_holds_stay_out_of_the_rules():
+    X, y = load_wine(return_X_y=True)
+    P = np.c_[np.full((178, 6), 7.), X]
+    a, b = (paper_form(max_length=3, n_estimators=20).fit(Z, y) for Z in (P, X))
+    np.testing.assert_allclose(a.alphas_, b.alphas_)
+    P[:, :6] = 0.                                          # constants that change silence nothing
+    assert (a.predict(P) == b.predict(X)).all() and a.rule_items_.size == b.rule_items_.size
+
+
+def test_doubling_every_column_changes_nothing_by_default():
+    X, y = load_wine(return_X_y=True)
+    a, b = (CompositionalBoostClassifier(n_estimators=10).fit(Z, y) for Z in (X, np.hstack([X, X])))
+    np.testing.assert_allclose(a.predict_proba(X), b.predict_proba(np.hstack([X, X])), atol=1e-9)
+
+
+def test_rules_of_the_default_form_are_minimal_and_printed_so():
+    n, rng = 600, np.random.default_rng(0)
+    t = pa.table({"class": rng.choice(["1st", "2nd", "3rd"], n).tolist(),
+                  "sex": rng.choice(["man", "woman"], n).tolist(), "age": rng.uniform(0, 80, n)})
+    died = (np.array(t["class"].to_pylist()) == "3rd") & (np.array(t["sex"].to_pylist()) == "man")
+    for m in (CompositionalBoostClassifier(n_estimators=5).fit(t, died),
+              paper_form(min_support=.1, min_lift=1.2).fit(t, died)):
+        assert m.score(t, died) > .95
+        texts = m.terms_["text"].to_pylist()
+        assert not any("class = 3rd" in s and "class ≠" in s for s in texts)
+        words = Vocabulary(m.columns_, m.thresholds_, m.codes_)
+        for a, b in zip(m.rule_pointers_[:-1], m.rule_pointers_[1:]):
+            full = m.rule_items_[a:b]
+            T = words.transactions(m.read_rows(t))
+            np.testing.assert_array_equal(T[:, full].all(1), T[:, telling_items(full, words)].all(1))
+
+
+def test_default_form_on_small_odd_tables():
+    rng = np.random.default_rng(0)
+    for n, d, K in ((2, 1, 2), (5, 3, 2), (12, 2, 4), (40, 1, 3), (60, 30, 2)):
+        X, y = rng.normal(size=(n, d)), np.arange(n) % K
+        X[rng.random(X.shape) < .2] = np.nan
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            P = CompositionalBoostClassifier(n_estimators=10).fit(X, y).predict_proba(X)
+        assert np.isfinite(P).all() and np.allclose(P.sum(1), 1)
+
+
+def test_default_form_learns_what_single_items_cannot():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (800, 6))
+    y = ((X[:, 0] > 0) ^ (X[:, 1] > 0)).astype(int)
+    m = CompositionalBoostClassifier().fit(X[:400], y[:400])
+    assert m.score(X[400:], y[400:]) > .9
+    P = m.predict_proba(X[400:])[np.arange(400), y[400:]]
+    assert -np.log(P).mean() < .35
+
 
 def test_encoder_in_a_pipeline():
-    from sklearn.linear_model import LogisticRegression
     X, y = load_wine(return_X_y=True)
-    assert make_pipeline(TransactionEncoder(), LogisticRegression()).fit(X, y).score(X, y) > .9
-    assert make_pipeline(TransactionEncoder(output="sparse"), LogisticRegression()).fit(X, y).score(X, y) > .9
+    for output in ("dense", "sparse"):
+        pipe = make_pipeline(TransactionEncoder(output=output), LogisticRegression())
+        assert pipe.fit(X, y).score(X, y) > .9
 
-WHY = {"check_sample_weight_equivalence_on_dense_data": "weights start the boosting; support is counted in samples", "check_sample_weight_equivalence_on_sparse_data": "weights start the boosting; support is counted in samples"}
-@pytest.mark.parametrize("est", [CompositionalBoostClassifier(n_estimators=10), CompositionalBoostClassifier(n_estimators=5, pool="open", max_length=2), TransactionEncoder()], ids=["mined", "open", "encoder"])
+
+WHY = dict.fromkeys(("check_sample_weight_equivalence_on_dense_data",
+                     "check_sample_weight_equivalence_on_sparse_data"),
+                    "weights start the boosting; cuts and support are counted in samples")
+
+
+@pytest.mark.parametrize("est", [paper_form(n_estimators=10), CompositionalBoostClassifier(n_estimators=5),
+                                 CompositionalBoostClassifier(n_estimators=5, pool="open", max_length=2),
+                                 TransactionEncoder()], ids=["mined", "auto", "open", "encoder"])
 def test_estimator_checks(est):
-    failed = [r for r in check_estimator(est, on_fail=None, expected_failed_checks=WHY if hasattr(est, "pool") else {}) if r["status"] == "failed"]
+    expected = WHY if hasattr(est, "pool") else {}
+    failed = [r for r in check_estimator(est, on_fail=None, expected_failed_checks=expected)
+              if r["status"] == "failed"]
     assert not failed, [(r["check_name"], str(r["exception"])[:200]) for r in failed]

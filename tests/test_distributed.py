@@ -5,7 +5,7 @@ pytest.importorskip("distributed")
 from hypothesis import given, settings, strategies as st
 from boostlit import AdaBoostClassifier, GentleBoostClassifier, QuadraticBoostClassifier
 from boostlit.core import stumps
-from boostlit.core.boosting import adaboost
+from boostlit import AdaBoost, boost
 from boostlit.core.datasets import have_dataset
 from boostlit.distributed.training import (DistributedStumpOracle, Run, answer, class_histograms, distributed_adaboost, distributed_gentleboost, lane_histograms,
                                        load_partition, matrix_of, merge_answers, merge_summaries, plan_table, same_stumps, scan_stump, summarise_partition, vote)
@@ -54,7 +54,7 @@ def test_cuts_and_answers_do_not_depend_on_the_pieces(edges, max_bins, seed):
     assert np.array_equal(np.concatenate([p.codes for p in parts], axis=1), one.codes)
     y = 2.*(np.array(table["y"].to_pylist()) == plan.classes[1]) - 1
     run, log = Run("r", "adaboost", 1, 2), []
-    reference = adaboost(one, y, 4)
+    reference = boost(one, AdaBoost(), y, 4)
     for h, row in zip(reference.hypotheses, reference.history):
         (total, *_), H = merge_answers([answer(p, run, 0, log, lane_histograms, [[]], False) for p in parts])
         stump, edge = scan_stump(plan, H[0], H[0], total, "error")
@@ -133,10 +133,10 @@ def test_weights_equal_one_machine(cluster):
     one = StumpOracle(matrix_of(table, oracle.plan.names, oracle.plan.categories), oracle.plan.kinds, 32)
     y = np.where(np.array(table["y"].to_pylist()) == "yes", 1., -1.)
     distributed_adaboost(oracle, 25)
-    reference = adaboost(one, y, 25)
+    reference = boost(one, AdaBoost(), y, 25)
     assert np.abs(oracle.weights() - reference.weights).max() < 1e-12
     given = DistributedStumpOracle(cut(table, [150]), "y", cluster, max_bins=32, cuts=one.points)       # cuts from outside; other pieces, same model
-    far = adaboost(given, y, 5)                                                                         # under a master that knows no cluster
+    far = boost(given, AdaBoost(), y, 5)                                                                         # under a master that knows no cluster
     assert far.hypotheses == reference.hypotheses[:5] and np.abs(far.alphas - reference.alphas[:5]).max() < 1e-12
     h, edge = given.best()
     assert h == reference.hypotheses[0] and abs(edge - reference.history[0]["edge"]) < 1e-12
@@ -155,7 +155,7 @@ def test_copies_of_partitions_lag_behind(cluster):
         "A client whose every task goes to a worker drawn by lot, as an unlucky scheduler might."
         def submit(self, *a, **k): return cluster.submit(*a, workers=[addresses[rng.integers(2)]], **k)
         def gather(self, x): return cluster.gather(x)
-    reference, oracle.client = adaboost(one, y, 9), Restless()
+    reference, oracle.client = boost(one, AdaBoost(), y, 9), Restless()
     for _ in range(4):
         assert same_stumps(distributed_adaboost(oracle, 9).stumps_[0], np.array(reference.hypotheses))
         assert np.abs(oracle.weights() - reference.weights).max() < 1e-12
@@ -298,7 +298,7 @@ def test_closed_itemsets_by_prefix(cluster):
         B = rng.random((n, m)) < density
         B[:, 1] |= B[:, 0]; B[:, 2] = True
         assert rows_of(distributed_closed_itemsets(B, least, cluster, tasks=5)) == rows_of(itemsets.closed_itemsets(B, least))
-    assert rows_of(distributed_closed_itemsets(B, 2, cluster, max_length=2, tasks=3)) == rows_of(itemsets.closed_itemsets(B, 2, max_length=2))
+    assert rows_of(distributed_closed_itemsets(B, 2, cluster, max_length=2, tasks=3)) == rows_of(itemsets.closed_itemsets(B, 2, max_length=2, length="set"))
     with pytest.raises(ValueError): distributed_closed_itemsets(B*2., 2, cluster)
 
 

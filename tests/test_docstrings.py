@@ -1,4 +1,5 @@
-"What `help()`, `?` and editors show of the public names: nothing is left out, and the examples run."
+"""What `help()`, `?` and editors show of the public names: nothing is left out, and the examples
+run."""
 import doctest
 import inspect
 import json
@@ -79,7 +80,7 @@ def fitted_gaps(name):
     if failures or not count:
         yield f"{name}: example fails: {failures}"
     if inspect.isclass(thing):
-        made = [v for v in space.values() if type(v) is thing]
+        made = [v for v in space.values() if isinstance(v, thing)]
         if not made:
             yield f"{name}: its example makes none"
         described = sections(thing)[1]

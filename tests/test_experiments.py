@@ -3,7 +3,7 @@ import csv, math, os, signal, subprocess, sys, textwrap, time
 from pathlib import Path
 import numpy as np, pyarrow as pa, pyarrow.parquet as pq, pytest
 from boostlit.lab import experiments as E
-from boostlit.core.boosting import AdaBoostClassifier
+from boostlit.core.boosters import AdaBoostClassifier
 
 nan = math.nan
 SCRIPT = textwrap.dedent("""

@@ -1,7 +1,18 @@
-"Ctrl-C, a full disk, kill -9 and two processes at once: nothing that was finished is lost, nothing half-finished is left."
+"""Ctrl-C, a full disk, kill -9 and two processes at once: nothing that was finished is lost,
+nothing half-finished is left."""
 
-import errno, os, shutil, signal, sys, threading, time, warnings
-import numpy as np, pyarrow as pa, pyarrow.parquet as pq, pytest
+import errno
+import os
+import shutil
+import signal
+import sys
+import threading
+import time
+import warnings
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
 from sklearn.base import clone
 import boostlit
 from boostlit import AdaBoostClassifier, load_model, save_model
@@ -29,7 +40,8 @@ def noisy_blocks(n=120):
 
 
 def noisy_items(n=400):
-    "Fourteen coins and a label that leans on one of them: every conjunction has some edge, and the search for the best goes on for ever."
+    """Fourteen coins and a label that leans on one of them: every conjunction has some edge, and
+    the search for the best goes on for ever."""
     X, y = noise(n, 14)
     return (X > 0).astype(float), np.where(
         np.random.default_rng(1).random(n) < 0.6, X[:, 0] > 0, y
@@ -55,7 +67,8 @@ LONG = {  # name -> data, parameters that would take very long, the parameter th
 
 
 def fit_with_signal(est, X, y, at):
-    "Fit, with a real SIGINT sent at the `at`-th line: 'interrupted', 'too early', 'finished' or 'lost'."
+    """Fit, with a real SIGINT sent at the `at`-th line: 'interrupted', 'too early', 'finished'
+    or 'lost'."""
 
     def handler(*_):
         if armed:
@@ -137,7 +150,8 @@ HOME = os.path.realpath(os.path.dirname(boostlit.__file__)) + os.sep
 
 
 def is_ours(frame):
-    "Does a frame run Python of the installed package? Asked by its module and file, not by a word in a path."
+    """Does a frame run Python of the installed package? Asked by its module and file, not by a
+    word in a path."""
     name = frame.f_globals.get("__name__", "")
     return name.partition(".")[0] == "boostlit" and os.path.realpath(
         frame.f_code.co_filename
@@ -149,7 +163,8 @@ def stop():
 
 
 class Interrupt:
-    "A Ctrl-C at the n-th line of boostlit's own Python that a call runs: no clock, so every place can be tried."
+    """A Ctrl-C at the n-th line of boostlit's own Python that a call runs: no clock, so every
+    place can be tried."""
 
     def __init__(self, at, then=stop):
         self.at, self.then, self.count, self.where = at, then, 0, None
@@ -216,7 +231,7 @@ def test_fuzzed_interrupts(name):
             except (
                 KeyboardInterrupt,
                 SystemError,
-            ) as e:  # before the first round was finished, or while the model was packed: nothing half-finished is left
+            ) as e:  # before the first round was finished, or while the model was packed
                 assert isinstance(e, KeyboardInterrupt) or isinstance(
                     e.__cause__ or e.__context__, KeyboardInterrupt
                 )
@@ -234,13 +249,15 @@ def test_fuzzed_interrupts(name):
             except Exception as e:
                 raise AssertionError(f"interrupted at {trap.where}: {type(e).__name__}: {e}") from e
     print(
-        f"{name}: Ctrl-C at {len(seen)} of {counter.count} lines, {seen.count('kept')} times a model of the rounds so far"
+        f"{name}: Ctrl-C at {len(seen)} of {counter.count} lines, {seen.count('kept')} times a "
+        f"model of the rounds so far"
     )
     assert seen.count("kept") >= len(seen) // 5
 
 
 class Late:
-    "Ctrl-C at the first question of a later class: the oracle raises it when the `at`-th run of rounds begins."
+    """Ctrl-C at the first question of a later class: the oracle raises it when the `at`-th run
+    of rounds begins."""
 
     def __init__(self, best, n_rounds, at):
         self.best, self.stop, self.calls = best, n_rounds * at, 0
@@ -254,7 +271,8 @@ class Late:
 
 @pytest.mark.parametrize("at", [0, 1, 2])
 def test_interrupt_at_a_later_class(monkeypatch, at):
-    "One against the rest: the classes finished so far are kept, the others stay silent; before the first round there is no model."
+    """One against the rest: the classes finished so far are kept, the others stay silent; before
+    the first round there is no model."""
     from sklearn.datasets import load_wine
     from sklearn.exceptions import NotFittedError
     from boostlit.quadratic.boosting import ProductOracle, QuadraticBoostClassifier
@@ -288,7 +306,8 @@ def test_interrupt_at_a_later_class(monkeypatch, at):
 
 @pytest.mark.parametrize("name", ["GentleBoostClassifier", "QuadraticBoostClassifier"])
 def test_fuzzed_interrupts_of_several_classes(name):
-    "A Ctrl-C at any line of a three-class fit: lost only before the first round is finished or while the model is packed, else a prefix of the whole model."
+    """A Ctrl-C at any line of a three-class fit: lost only before the first round is finished or
+    while the model is packed, else a prefix of the whole model."""
     from sklearn.datasets import load_wine
 
     X, y = load_wine(return_X_y=True)
@@ -313,7 +332,8 @@ def test_fuzzed_interrupts_of_several_classes(name):
                 trap.run(lambda: est.fit(X, y))
             except (KeyboardInterrupt, SystemError):
                 assert vars(est) == vars(make()), trap.where
-                continue  # before the first round, or while the model was packed: as if never fitted
+                # before the first round, or while the model was packed: as if never fitted
+                continue
             if name[0] == "G":
                 T = est.stumps_.shape[1]
                 assert (
@@ -330,14 +350,16 @@ def test_fuzzed_interrupts_of_several_classes(name):
             assert np.isfinite(est.decision_function(X)).all() and est.terms_.num_rows >= 1
             kept.append(T)
     print(
-        f"{name} of three classes: Ctrl-C at {len(lines)} of {counter.count} lines, {len(kept)} times a model of the rounds so far"
+        f"{name} of three classes: Ctrl-C at {len(lines)} of {counter.count} lines, {len(kept)} "
+        f"times a model of the rounds so far"
     )
     assert len(kept) >= len(lines) // 3
 
 
 @pytest.mark.parametrize("name", LONG)
 def test_a_fit_that_fails_leaves_the_earlier_model(name, tmp_path):
-    "Whole or not at all: an error or a Ctrl-C in the middle of a second fit, on other data, and the first model answers as before."
+    """Whole or not at all: an error or a Ctrl-C in the middle of a second fit, on other data,
+    and the first model answers as before."""
     cls, (make, parameters) = getattr(boostlit, name), LONG[name]
     parameters = {**parameters, **rounds_of(parameters, 3)}
     X, y = make()
@@ -544,7 +566,8 @@ def units(n_jobs=1, out=None, progress=True):
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_kill_during_reproduce(tmp_path, monkeypatch):
-    "kill -9 at random moments of `boostlit reproduce`: what was finished is never computed again, the result is that of a calm run."
+    """kill -9 at random moments of `boostlit reproduce`: what was finished is never computed
+    again, the result is that of a calm run."""
     from boostlit.lab import command as cli
     from boostlit.lab import experiments as E
     from tqdm.auto import tqdm
@@ -602,6 +625,7 @@ def test_kill_during_reproduce(tmp_path, monkeypatch):
         )  # a killed write may leave its temporary file, never half a result
     sys.modules.pop("room_to_kill", None)
     print(
-        f"kill during reproduce: {kills} kills in {rounds} runs, {finished} runs were faster than the kill, every result right, no finished unit computed twice"
+        f"kill during reproduce: {kills} kills in {rounds} runs, {finished} runs were faster than "
+        f"the kill, every result right, no finished unit computed twice"
     )
     assert kills >= rounds

@@ -15,7 +15,8 @@ needs_cv2 = pytest.mark.skipif(not images.have_cv2(), reason="OpenCV is not inst
 
 
 def needs_images(*names):
-    return pytest.mark.skipif(not images.have_images(*names), reason=f"the image sets {names} or OpenCV are not here")
+    return pytest.mark.skipif(not images.have_images(*names),
+                              reason=f"the image sets {names} or OpenCV are not here")
 
 
 def png(img):
@@ -25,7 +26,8 @@ def png(img):
 def picture(h=90, w=120, seed=0):
     y, x = np.mgrid[:h, :w]
     r = np.random.default_rng(seed)
-    return np.clip(128 + 60*np.sin(x/(5 + seed % 4) + y/9) + r.normal(0, 12, (h, w)), 0, 255).astype(np.uint8)
+    return np.clip(128 + 60*np.sin(x/(5 + seed % 4) + y/9) + r.normal(0, 12, (h, w)), 0,
+                   255).astype(np.uint8)
 
 
 # ---- images -----------------------------------------------------------------------------------------------------------
@@ -53,15 +55,19 @@ def test_missing_set_says_what_to_do(monkeypatch, tmp_path):
 @needs_cv2
 def test_image_set_from_a_folder_of_ones_own(monkeypatch, tmp_path):
     import pyarrow.parquet as pq
-    rows = [dict(**{"class": c}, split=None, file=f"{c}{i}.png", image=png(picture(40, 50, i))) for c in "ab" for i in range(4)]
+    rows = [dict(**{"class": c}, split=None, file=f"{c}{i}.png", image=png(picture(40, 50, i)))
+            for c in "ab" for i in range(4)]
     pq.write_table(pa.Table.from_pylist(rows), tmp_path/"mine.parquet")
     monkeypatch.setenv("BOOSTLIT_DATA", str(tmp_path))
     assert images.image_table("mine").num_rows == 8
     assert images.image_table("mine", per_class=3).num_rows == 6
     assert set(images.image_table("mine", classes=["b"])["class"].to_pylist()) == {"b"}
-    F = components.image_features("mine", 5, (3, 2), 20, cache=tmp_path/"c", n_images=8, per_image=20)
-    G = components.image_features("mine", 5, (3, 2), 20, cache=tmp_path/"c", n_images=8, per_image=20, n_jobs=2)
-    assert F["X"].shape == (8, 5, 6) and (F["X"].values == G["X"].values).all() and list(F["classes"]) == ["a", "b"]
+    F = components.image_features("mine", 5, (3, 2), 20, cache=tmp_path/"c", n_images=8,
+                                  per_image=20)
+    G = components.image_features("mine", 5, (3, 2), 20, cache=tmp_path/"c", n_images=8,
+                                  per_image=20, n_jobs=2)
+    assert F["X"].shape == (8, 5, 6) and (F["X"].values
+                                          == G["X"].values).all() and list(F["classes"]) == ["a", "b"]
 
 
 @needs_cv2
@@ -77,8 +83,10 @@ def test_decoding():
     assert images.resize_image(img, max_pixels=1).shape == (1, 1)
 
 
-@given(st.lists(st.one_of(st.binary(max_size=5), st.integers(-5, 5), st.text(max_size=3)), max_size=4),
-       st.lists(st.one_of(st.binary(max_size=5), st.integers(-5, 5), st.text(max_size=3)), max_size=4))
+@given(st.lists(st.one_of(st.binary(max_size=5), st.integers(-5, 5), st.text(max_size=3)),
+                max_size=4),
+       st.lists(st.one_of(st.binary(max_size=5), st.integers(-5, 5), st.text(max_size=3)),
+                max_size=4))
 @settings(max_examples=200, deadline=None)
 def test_keys_are_equal_exactly_for_equal_content(a, b):
     same = len(a) == len(b) and all(type(x) is type(y) and x == y for x, y in zip(a, b))
@@ -95,7 +103,9 @@ def test_save_leaves_no_half_file(tmp_path):
 
 def test_map_images_resumes_and_ignores_the_number_of_threads(tmp_path):
     calls = []
-    def step(b): calls.append(b); return dict(n=len(b), a=np.arange(len(b) % 5))
+    def step(b):
+        calls.append(b)
+        return dict(n=len(b), a=np.arange(len(b) % 5))
     docs = [bytes(i) for i in range(57)]
     one = images.map_images(step, docs, 1, "s", tmp_path, shard=10)
     assert len(calls) == 57
@@ -113,7 +123,8 @@ def test_readable_sift_agrees_with_opencv(seed):
     img = picture(70, 90, seed)
     D = descriptors.dense_sift(img).astype(float)
     ys, xs = descriptors.dense_grid(*img.shape)
-    cos = [descriptors.sift_patch(img, ys[k//len(xs)], xs[k % len(xs)])@D[k]/np.linalg.norm(D[k]) for k in range(0, len(D), 7)]
+    cos = [descriptors.sift_patch(img, ys[k//len(xs)], xs[k % len(xs)])@D[k]/np.linalg.norm(D[k])
+           for k in range(0, len(D), 7)]
     assert np.mean(cos) > .99
 
 
@@ -183,7 +194,8 @@ def test_blocks_round_trip_and_are_mapped(tmp_path):
     X = blocks.blocks_from(r.poisson(.2, (9, 30, 12)).astype(np.uint8))
     blocks.save_blocks(X, tmp_path/"b.arrow", note="n")
     Y = blocks.load_blocks(tmp_path/"b.arrow")
-    assert Y.shape == X.shape and (Y.to_dense() == X.to_dense()).all() and Y.values.dtype == np.uint8
+    assert Y.shape == X.shape and (Y.to_dense()
+                                   == X.to_dense()).all() and Y.values.dtype == np.uint8
     assert not Y.words.flags.writeable
     assert (Y[3:5].T.to_dense() == X[3:5].T.to_dense()).all()
     images.save_arrow(pa.table({"x": [1]}), tmp_path/"other.arrow")
@@ -195,7 +207,8 @@ def test_blocks_from_sparse_lists_and_bad_input():
     import scipy.sparse as sp
     mats = [sp.random(5, 4, .4, random_state=i) for i in range(3)]
     assert np.allclose(blocks.blocks_from(mats).to_dense(), [m.toarray() for m in mats])
-    for bad, words in (([], "empty"), ([np.ones((2, 2)), np.ones((3, 2))], "same numbers"), ([np.full((1, 1), np.inf)], "NaN or infinity")):
+    for bad, words in (([], "empty"), ([np.ones((2, 2)), np.ones((3, 2))], "same numbers"),
+                       ([np.full((1, 1), np.inf)], "NaN or infinity")):
         with pytest.raises(ValueError, match=words):
             blocks.blocks_from(bad)
     X = blocks.blocks_from(np.ones((2, 3, 4)))
@@ -217,7 +230,8 @@ def test_threads_change_nothing():
 @settings(max_examples=300, deadline=None)
 def test_windows_always_cover(length, size, count):
     start, side = components.window_axis(length, size, count)
-    assert len(start) == count and start[0] == 0 and (start >= 0).all() and (start + side <= length).all()
+    assert len(start) == count and start[0] == 0 and (start >= 0).all() and (start + side
+                                                                             <= length).all()
     assert start[-1] + side == length or (count == 1 and side == length) or start[-1] == 0
     assert (np.diff(start) <= side).all() and max(start[-1] + side, side) == length
 
@@ -227,7 +241,8 @@ def word_table(sizes, n_words, seed=0):
     rows = []
     for h, w in sizes:
         ys, xs = descriptors.dense_grid(h, w)
-        rows.append(dict(height=h, width=w, rows=len(ys), cols=len(xs), words=r.integers(0, n_words, len(ys)*len(xs)).astype(np.uint16)))
+        rows.append(dict(height=h, width=w, rows=len(ys), cols=len(xs),
+                         words=r.integers(0, n_words, len(ys)*len(xs)).astype(np.uint16)))
     return images.rows_table(rows)
 
 
@@ -236,7 +251,9 @@ def test_component_blocks_equal_the_definition_and_keep_large_counts():
     X = components.component_blocks(T, 9, (5, 4), 30, n_jobs=2)
     for n in range(4):
         h, w, r, c = (T[k][n].as_py() for k in ("height", "width", "rows", "cols"))
-        want = components.component_histograms(np.array(T["words"][n].as_py(), np.uint16).reshape(r, c), h, w, 9, (5, 4), 30)
+        want = components.component_histograms(np.array(T["words"][n].as_py(),
+                                                        np.uint16).reshape(r, c), h, w, 9, (5, 4),
+                                               30)
         assert (X[n].to_dense()[0] == want).all()
     big = components.component_blocks(word_table([(300, 300)], 1), 1, (1, 1), 300)
     assert big.values.max() == 36*36 and big.values.dtype == np.uint16
@@ -254,8 +271,10 @@ def test_intersection_kernel_equals_the_definition():
     r = np.random.default_rng(0)
     A, B = r.poisson(.5, (11, 30)), r.poisson(.5, (5, 30))
     for jobs in (1, 2):
-        np.testing.assert_allclose(components.intersection_kernel(A, B, jobs), np.minimum(A[:, None], B[None]).sum(2))
-        np.testing.assert_allclose(components.intersection_kernel(A, n_jobs=jobs), np.minimum(A[:, None], A[None]).sum(2))
+        np.testing.assert_allclose(components.intersection_kernel(A, B, jobs),
+                                   np.minimum(A[:, None], B[None]).sum(2))
+        np.testing.assert_allclose(components.intersection_kernel(A, n_jobs=jobs),
+                                   np.minimum(A[:, None], A[None]).sum(2))
     with pytest.raises(ValueError, match="cannot be compared"):
         components.intersection_kernel(A, B[:, :3])
 
@@ -263,7 +282,8 @@ def test_intersection_kernel_equals_the_definition():
 def test_split_and_accuracy():
     y = np.repeat([0, 1, 2], [10, 20, 30])
     train, test = components.random_split(y, 8, 1)
-    assert (np.bincount(y[train]) == 8).all() and len(np.intersect1d(train, test)) == 0 and len(train) + len(test) == 60
+    assert (np.bincount(y[train])
+            == 8).all() and len(np.intersect1d(train, test)) == 0 and len(train) + len(test) == 60
     assert components.class_accuracy(y, np.zeros(60)) == pytest.approx(1/3)
 
 
@@ -274,9 +294,11 @@ def test_box_sums(h, w, seed):
     r = np.random.default_rng(seed)
     img = r.integers(0, 256, (h, w)).astype(np.uint8)
     S, Q = integral.integral_image(img)
-    y0, y1 = np.sort(r.integers(0, h + 1, 2)); x0, x1 = np.sort(r.integers(0, w + 1, 2))
+    y0, y1 = np.sort(r.integers(0, h + 1, 2))
+    x0, x1 = np.sort(r.integers(0, w + 1, 2))
     box = img[y0:y1, x0:x1].astype(int)
-    assert integral.box_sum(S, y0, x0, y1, x1) == box.sum() and integral.box_sum(Q, y0, x0, y1, x1) == (box**2).sum()
+    assert integral.box_sum(S, y0, x0, y1, x1) == box.sum() and integral.box_sum(Q, y0, x0, y1,
+                                                                                 x1) == (box**2).sum()
 
 
 def test_haar_counts_and_values():
@@ -290,8 +312,11 @@ def test_haar_counts_and_values():
         z = (win - win.mean())/win.std()
         for f, v in zip(F, V[k]):
             down, across = integral.BOARDS[f["kind"]]
-            cells = [z[f["y"]+i*f["h"]:f["y"]+(i+1)*f["h"], f["x"]+j*f["w"]:f["x"]+(j+1)*f["w"]].sum() for i in range(down) for j in range(across)]
-            assert v == pytest.approx(np.dot(integral.SIGNS[f["kind"]][:len(cells)], cells), abs=1e-3)
+            cells = [z[f["y"]+i*f["h"]:f["y"]+(i+1)*f["h"],
+                       f["x"]+j*f["w"]:f["x"]+(j+1)*f["w"]].sum() for i in range(down)
+                     for j in range(across)]
+            assert v == pytest.approx(np.dot(integral.SIGNS[f["kind"]][:len(cells)], cells),
+                                      abs=1e-3)
     for bad in (dict(ys=[20], xs=[0]), dict(ys=[-1], xs=[0])):
         with pytest.raises(ValueError, match="beyond the image"):
             integral.haar_values(img, F, 18, 14, **bad)
@@ -303,21 +328,32 @@ def test_background_windows_stay_inside_and_features_do_not_depend_on_threads():
     P = integral.background_windows(sizes, 24, 20, 300, random_state=1)
     pics = [png(picture(*s)) for s in sizes]
     F = integral.sample_haar(24, 20, 30)
-    assert (integral.feature_rows(pics, F, 24, 20, P) == integral.feature_rows(pics, F, 24, 20, P, n_jobs=2)).all()
+    assert (integral.feature_rows(pics, F, 24, 20, P)
+            == integral.feature_rows(pics, F, 24, 20, P, n_jobs=2)).all()
     with pytest.raises(ValueError, match="No picture"):
         integral.background_windows([(5, 5)], 24, 20, 3)
 
 
 def test_log_odds_repair_machines_of_different_scale():
-    r = np.random.default_rng(0); y = np.repeat([0, 1, 2], 50); X = np.eye(3)[y]*[1., 1., .6] + r.normal(0, .6, (150, 3)); K = X@X.T + 1
-    rows = r.permutation(150); train, test = rows[:90], rows[90:]
+    r = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], 50)
+    X = np.eye(3)[y]*[1., 1., .6] + r.normal(0, .6, (150, 3))
+    K = X@X.T + 1
+    rows = r.permutation(150)
+    train, test = rows[:90], rows[90:]
     raw, odds = (components.kernel_svm(K, y, train, test, calibrate=f) for f in (False, True))
-    assert set(odds) <= {0, 1, 2} and (odds == components.kernel_svm(K, y, train, test, calibrate=True)).all()      # same folds every time
+    # same folds every time
+    assert set(odds) <= {0, 1, 2} and (odds == components.kernel_svm(K, y, train, test,
+                                                                     calibrate=True)).all()
     assert components.class_accuracy(y[test], odds) > max(.5, components.class_accuracy(y[test], raw) - .08)
-    codes = np.array([7, -2, 40])[y]                                                                                # any codes
-    assert (components.kernel_svm(K, codes, train, test, calibrate=True) == np.array([7, -2, 40])[odds]).all()
-    scaled = lambda fit, at: np.stack([X[at]@X[fit][y[fit] == k].mean(0) for k in range(3)], axis=1)*[1, 10, 100]
-    slope, offset = components.platt_curves(scaled, y, train); S = scaled(train, test)
+    # any codes
+    codes = np.array([7, -2, 40])[y]
+    assert (components.kernel_svm(K, codes, train, test, calibrate=True)
+            == np.array([7, -2, 40])[odds]).all()
+    scaled = lambda fit, at: np.stack([X[at]@X[fit][y[fit] == k].mean(0) for k in range(3)],
+                                      axis=1)*[1, 10, 100]
+    slope, offset = components.platt_curves(scaled, y, train)
+    S = scaled(train, test)
     assert slope.shape == offset.shape == (3,) and slope[0] > 5*slope[1] > 25*slope[2] > 0
     assert np.mean((slope*S + offset).argmax(1) == y[test]) > np.mean(S.argmax(1) == y[test]) + .1
 
@@ -328,7 +364,9 @@ def test_a_small_pyramid_recognises_scenes():
     classes = ["Coast", "Forest", "Office", "Suburb", "Kitchen", "Highway"]
     import tempfile
     with tempfile.TemporaryDirectory() as tmp:
-        F = components.image_features("scene15", 100, cache=tmp, classes=classes, per_class=30, n_images=60, per_image=80, n_jobs=2)
+        F = components.image_features("scene15", 100, cache=tmp, classes=classes, per_class=30,
+                                      n_images=60, per_image=80, n_jobs=2)
     K = components.pyramid_kernel(F["words"], 100)
     train, test = components.random_split(F["y"], 20, 0)
-    assert components.class_accuracy(F["y"][test], components.kernel_svm(K, F["y"], train, test)) > .6
+    assert components.class_accuracy(F["y"][test],
+                                     components.kernel_svm(K, F["y"], train, test)) > .6

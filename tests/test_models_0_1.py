@@ -31,7 +31,9 @@ def test_a_file_of_0_1_predicts_what_it_did(name, build):
     for method, want in ANSWERS[name]["outputs"].items():
         found = np.asarray(getattr(est, method)(X))
         want = np.asarray(want)
-        if want.dtype.kind == "f" and not name.startswith(("adaboost", "gentle", "stump")):
+        if method == "predict_proba" and want.shape[1] > 2:
+            continue    # 0.2 corrects the link of scores of three classes and more
+        if want.dtype.kind == "f" and not name.startswith(("gentle", "stump")):
             np.testing.assert_allclose(found, want, rtol=1e-12, atol=1e-12)
         else:
             np.testing.assert_array_equal(found, want)

@@ -54,7 +54,7 @@ def test_margins_are_a_distribution_function():
 
 @pytest.mark.parametrize("labels", [[0, 1], ["a", "b", "c"]])
 def test_regions(labels):
-    from boostlit.core.boosting import AdaBoostClassifier
+    from boostlit.core.boosters import AdaBoostClassifier
     rng = np.random.default_rng(0)
     X = rng.normal(size=(90, 2))
     y = np.array(labels)[np.digitize(X[:, 0], [-.4, .4]) % len(labels)]
@@ -80,7 +80,7 @@ def test_stump_display_says_what_the_stump_does():
 def test_shapes_of_every_class_and_of_words(name):
     "The parts of every class add up to its score, and a column of words is drawn over its words."
     import boostlit, pyarrow as pa
-    from boostlit.core.boosting import shape_function
+    from boostlit.core.explaining import shape_function
     rng = np.random.default_rng(0); job, age = rng.choice(["cook", "judge", "smith"], 200), rng.normal(size=200)
     y = np.where(job == "cook", "a", np.where(age > 0, "b", "c")); table = pa.table({"job": job, "age": age})
     est = getattr(boostlit, name)(n_estimators=12).fit(table, y)

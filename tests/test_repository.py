@@ -1,6 +1,9 @@
 "The repository as a reader and a packager meet it: pages, links, formulas, metadata."
 
-import json, re, subprocess, sys
+import json
+import re
+import subprocess
+import sys
 from configparser import ConfigParser
 from pathlib import Path
 import pytest
@@ -54,23 +57,128 @@ def test_links_lead_somewhere(page):
         assert path.exists(), f"{target} does not exist"
 
 
-def test_labels_are_unique_and_references_resolve():
-    labels = [
-        m for p in PAGES for m in re.findall(r"\{#((?:eq|fig|tbl|sec|thm|lem)-[\w-]+)", TEXT[p])
-    ]
-    labels += [
-        m
-        for p in PAGES
-        for s in CODE[p]
-        for m in re.findall(r"^#\|\s*label:\s*((?:fig|tbl)-[\w-]+)", s, re.M)
-    ]
-    assert len(labels) == len(set(labels)), {l for l in labels if labels.count(l) > 1}
+KINDS = "eq|fig|tbl|sec|thm|lem|prp|cor|def|alg|err"
+
+
+def labels(page):
+    "Ids that a page gives to its formulas, statements and figures."
+    found = re.findall(rf'<a id="((?:{KINDS})-[\w-]+)"></a>', TEXT[page])
+    return found + [m for s in CODE[page] for m in re.findall(r"^#\|\s*label:\s*([\w-]+)", s, re.M)]
+
+
+def test_labels_are_unique():
+    seen = [label for p in PAGES for label in labels(p)]
+    assert len(seen) == len(set(seen)), {label for label in seen if seen.count(label) > 1}
+
+
+def test_references_resolve():
+    """Links to formulas, statements and figures lead to an id that is there, on this page or
+    another."""
     for p in PAGES:
-        own = set(re.findall(r"\{#((?:eq|fig|tbl|sec|thm|lem)-[\w-]+)", TEXT[p])) | {
-            m for s in CODE[p] for m in re.findall(r"^#\|\s*label:\s*([\w-]+)", s, re.M)
-        }
-        for ref in re.findall(r"(?<![\w@`\\])@((?:eq|fig|tbl|sec|thm|lem)-[\w-]*\w)", TEXT[p]):
-            assert ref in own, f"{p.name}: @{ref} is not on this page"
+        assert not re.search(r"\{#eq-", TEXT[p]), f"{p.name}: JupyterLab shows {{#eq-…}} as it is"
+        assert not re.search(rf"(?<![\w`\\])@(?:{KINDS})-", TEXT[p]), f"{p.name}: a raw @reference"
+        for target, label in re.findall(rf"\]\(([^)\s#]*)#((?:{KINDS})-[\w-]+)\)", TEXT[p]):
+            page = (p.parent / target).resolve() if target else p
+            assert page in TEXT and label in labels(page), (
+                f"{p.name}: {target}#{label} is not there"
+            )
+
+
+PROGRAM = """Before
+$$ a = b \\qquad(3) $$ <a id="eq-name"></a>
+
+[Eq. (3)](#eq-name), [there](../x/02_y.ipynb#thm-q), [plain](x.html).
+
+<a id="thm-q"></a>**Theorem 1.3** (relabelling). For all $x$, $$ x = x. $$ <a id="eq-two"></a>
+"""
+
+
+def test_site_wraps_what_an_anchor_names(tmp_path):
+    "The filter of the site: anchors go around formulas and statements, links can preview them."
+    pypandoc = pytest.importorskip("pypandoc")
+    text = (ROOT / "nbs" / "reference.lua").read_text(encoding="utf-8")
+    (tmp_path / "f.lua").write_text("quarto = {project = {}}\n" + text, encoding="utf-8")
+    command = [
+        pypandoc.get_pandoc_path(),
+        "-f",
+        "markdown",
+        "-t",
+        "native",
+        "-L",
+        tmp_path / "f.lua",
+    ]
+    run = subprocess.run(command, input=PROGRAM, capture_output=True, text=True, encoding="utf-8")
+    assert run.returncode == 0, run.stderr
+    native = " ".join(run.stdout.split())
+    for piece in (
+        'Span ( "eq-name" , [ "equation" ]',
+        'Span ( "eq-two" , [ "equation" ]',
+        'Div ( "thm-q" , [ "theorem"',
+        '[ "quarto-xref" ]',
+    ):
+        assert piece in native, (piece, native)
+    assert native.count("quarto-xref") == 2 and "RawInline" not in native
+
+
+def test_workflows_pin_their_actions_and_ask_for_little():
+    "Every action by the hash of a commit; no rights but those that a job names."
+    for path in (ROOT / ".github" / "workflows").glob("*.yml"):
+        text = path.read_text(encoding="utf-8")
+        for action in re.findall(r"uses:\s*(\S+)", text):
+            assert re.fullmatch(r"[\w./-]+@[0-9a-f]{40}", action), action
+        assert re.search(r"^permissions: \{\}$", text, re.M), path.name
+        assert "contents: write" not in text and "secrets." not in text
+
+
+def test_source_distribution_builds_and_holds_what_a_build_needs(tmp_path):
+    "An sdist without settings.ini would not install."
+    import shutil
+    import tarfile
+
+    pytest.importorskip("setuptools")
+    keep = (
+        "boostlit",
+        "settings.ini",
+        "setup.py",
+        "pyproject.toml",
+        "MANIFEST.in",
+        "README.md",
+        "LICENSE",
+    )
+    for name in keep:
+        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
+        copy(ROOT / name, tmp_path / name)
+    run = subprocess.run(
+        [sys.executable, "setup.py", "-q", "sdist"], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert run.returncode == 0, run.stderr[-1500:]
+    (archive,) = (tmp_path / "dist").glob("*.tar.gz")
+    names = {n.partition("/")[2] for n in tarfile.open(archive).getnames()}
+    for name in (
+        "settings.ini",
+        "boostlit/__init__.pyi",
+        "boostlit/__main__.py",
+        "boostlit/py.typed",
+    ):
+        assert name in names, name
+    assert any(n.endswith(".csv") for n in names) and "setup.py" in names
+
+
+def test_changelog_knows_this_version():
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert f"\n## {settings()['version']}\n" in changes
+
+
+def test_the_built_package_is_under_test():
+    "`make test` builds the package and puts it first; without it, whatever is installed."
+    import os
+
+    built = os.environ.get("BOOSTLIT_WHEEL")
+    if not built:
+        pytest.skip("not run by make")
+    import boostlit
+
+    assert Path(boostlit.__file__).resolve().is_relative_to(Path(built).resolve())
 
 
 @pytest.mark.parametrize("page", PAGES, ids=IDS)
@@ -126,7 +234,8 @@ def test_readme_is_in_step():
 
 
 def test_processing_for_the_site_runs(tmp_path):
-    import os, shutil
+    import os
+    import shutil
 
     copy, stub = tmp_path / "boostlit", tmp_path / "bin" / "quarto"
     shutil.copytree(
@@ -163,7 +272,8 @@ def test_versions_agree():
 
 
 def test_import_is_light():
-    code = "import sys, boostlit; print(sorted(set(sys.modules) & {'numpy', 'numba', 'sklearn', 'pyarrow', 'matplotlib', 'scipy'}))"
+    heavy = {"numpy", "numba", "sklearn", "pyarrow", "matplotlib", "scipy"}
+    code = f"import sys, boostlit; print(sorted(set(sys.modules) & {heavy}))"
     assert (
         subprocess.run(
             [sys.executable, "-c", code], capture_output=True, text=True, check=True

@@ -1,6 +1,12 @@
-"Types of the public API: everything is annotated, every annotation resolves, and a type checker tells right use from wrong."
+"""Types of the public API: everything is annotated, every annotation resolves, and a type
+checker tells right use from wrong."""
 
-import ast, inspect, shutil, subprocess, sys, typing
+import ast
+import inspect
+import shutil
+import subprocess
+import sys
+import typing
 from pathlib import Path
 import pytest
 import boostlit
@@ -8,7 +14,8 @@ from boostlit import names
 
 
 def functions(obj):
-    "Functions and methods that a user can call, with their names; for a class also its constructor and properties."
+    """Functions and methods that a user can call, with their names; for a class also its
+    constructor and properties."""
     if inspect.isfunction(obj):
         yield obj.__name__, obj
         return
@@ -61,16 +68,22 @@ def test_documented(name):
 CALLS = """
 import numpy as np
 from pathlib import Path
-from boostlit import (AdaBoostClassifier, BilinearBoostClassifier, CompositionalBoostClassifier, GentleBoostClassifier, LPBoostClassifier, PairwiseBoostClassifier,
-                      QuadraticBoostClassifier, ShapeDisplay, closed_itemsets, load_model, margins, save_model)
+from boostlit import AdaBoostClassifier, BilinearBoostClassifier, CompositionalBoostClassifier
+from boostlit import GentleBoostClassifier, LPBoostClassifier, PairwiseBoostClassifier
+from boostlit import QuadraticBoostClassifier, ShapeDisplay, closed_itemsets, load_model, margins
+from boostlit import save_model
 X, y = np.ones((4, 2)), [0, 1, 0, 1]
-a: AdaBoostClassifier = AdaBoostClassifier(n_estimators=5, max_bins=None, random_state=3).fit(X, y, sample_weight=[1., 2., 3., 4.])
+a: AdaBoostClassifier = AdaBoostClassifier(n_estimators=5, max_bins=None, random_state=3)
+a.fit(X, y, sample_weight=[1., 2., 3., 4.])
 p: np.ndarray = a.predict(X)
 for stage in a.staged_decision_function([[1., 2.]]): stage.sum()
 rows: int = a.terms_.num_rows
 save_model(a, Path("m")); est = load_model("m")
 m: np.ndarray = margins(a, X, y)
-QuadraticBoostClassifier(degree=2, search="exact").fit(X, y); LPBoostClassifier(nu=.1).fit(X, y); PairwiseBoostClassifier().fit(X, y); BilinearBoostClassifier(c1=.1).fit(X, y)
+QuadraticBoostClassifier(degree=2, search="exact").fit(X, y)
+LPBoostClassifier(nu=.1).fit(X, y)
+PairwiseBoostClassifier().fit(X, y)
+BilinearBoostClassifier(c1=.1).fit(X, y)
 """
 WRONG = {
     'AdaBoostClassifier(n_estimators="many")': "arg-type",
@@ -94,7 +107,8 @@ def test_editors_see_every_public_name():
 
 
 def test_mypy(tmp_path):
-    "What a type checker sees of the public API: a program that uses it passes, and one that misuses it does not, line by line."
+    """What a type checker sees of the public API: a program that uses it passes, and one that
+    misuses it does not, line by line."""
     pytest.importorskip("mypy")
     home = Path(boostlit.__file__).parent  # the installed package, as a source tree
     shutil.copytree(

@@ -7,10 +7,10 @@ __all__ = ['CONTROLS', 'TERMS', 'STUMP_FILE', 'check_controls', 'check_number', 
            'read_problem', 'weigh_rows', 'take_rows', 'begin_run', 'part_labels', 'split_validation', 'watchers',
            'data_fingerprint', 'continue_run', 'keep_run', 'part_columns', 'warn_nothing_learnt', 'staged_sums',
            'shape_scores', 'rest_proba', 'link', 'terms_table', 'feature_names', 'part_names', 'describe_terms',
-           'describe_hypothesis', 'loss_shares', 'first_loss', 'file_of', 'base_learner', 'describe_plain_stump',
-           'AdaBoostClassifier', 'GentleBoostClassifier', 'LogitBoostClassifier']
+           'describe_hypothesis', 'readable', 'term_line', 'loss_shares', 'first_loss', 'file_of', 'base_learner',
+           'describe_plain_stump', 'AdaBoostClassifier', 'GentleBoostClassifier', 'LogitBoostClassifier']
 
-# %% ../../nbs/core/06_boosters.ipynb #33b2f034
+# %% ../../nbs/core/06_boosters.ipynb #46e77952
 from collections.abc import Iterator
 from numbers import Integral, Real
 import numpy as np
@@ -26,7 +26,7 @@ from .loop_kernels import ensemble_scores
 from .masters import SAMME, AdaBoost, Gentle, Logistic, Multinomial
 from .models import TABLE_FIELDS, Array, Labels, OrMissing, Records, Table, Whole
 from .stumps import STUMP, LearnerOracle, StumpOracle, describe_stump, learner_says
-from .tables import (WholeFit, encode_labels, history_table, normalise_weights, readable,
+from .tables import (WholeFit, encode_labels, history_table, normalise_weights,
                                   tabular_input)
 
 # %% ../../nbs/core/06_boosters.ipynb #f82d5387
@@ -57,7 +57,7 @@ def check_number(name:str, value, kind:type, low, high):
     if high is not None and value > high:
         raise ValueError(f"{name} must be at most {high}, got {value!r}")
 
-# %% ../../nbs/core/06_boosters.ipynb #095f2c7a
+# %% ../../nbs/core/06_boosters.ipynb #9394f44e
 class Predictions(WholeFit, ClassifierMixin, BaseEstimator):
     "Labels, probabilities and stages of them, from scores."
     #: history_ (Arrow table): one row per round: round, error, edge, alpha, loss, and more where there is more
@@ -166,7 +166,7 @@ class Predictions(WholeFit, ClassifierMixin, BaseEstimator):
             yield float(np.average(labels == np.asarray(y), weights=sample_weight))
 
     def labels_of(self, scores:np.ndarray)->np.ndarray: # labels
-        """Labels of scores: the larger score wins, zero goes to the first class.
+        """Labels of scores: the largest wins, the first of equals (up to rounding).
 
         Parameters
         ----------
@@ -178,14 +178,79 @@ class Predictions(WholeFit, ClassifierMixin, BaseEstimator):
         ndarray
             labels
         """
-        wins = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
-        return self.classes_[wins]
+        if scores.ndim == 1:
+            return self.classes_[(scores > 0).astype(np.intp)]
+        top = scores.max(axis=1, keepdims=True)
+        return self.classes_[(scores >= top - 1e-12*(1 + np.abs(top))).argmax(axis=1)]
 
     def __str__(self): return readable(self)
 
 # %% ../../nbs/core/06_boosters.ipynb #83ae26c0
 class Booster(Predictions):
-    "An oracle and a master as a scikit-learn classifier."
+    """An oracle and a master as a scikit-learn classifier.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        most rounds
+    learning_rate : float, default=1.
+        factor on every coefficient
+    subsample : float, default=1.
+        share of the rows that the oracle sees in a round
+    early_stopping : bool, default=False
+        hold rows out and stop when their loss stops falling?
+    validation_fraction : float, default=.1
+        share held out
+    n_iter_no_change : int, default=10
+        rounds without progress before the end
+    warm_start : bool, default=False
+        go on from the last fit when n_estimators has grown?
+    class_weight : dict | str | None, default=None
+        factors on the weights of classes, or "balanced"
+    callbacks : list | None, default=None
+        functions of the run, called after every round
+    random_state : int | np.random.RandomState | None, default=None
+        seed
+    n_jobs : int | None, default=None
+        threads
+    verbose : bool, default=False
+        progress bar?
+
+    Attributes
+    ----------
+    alphas_ : float array
+        coefficient of each term: (rounds,), or (parts, rounds)
+    hypotheses_ : record array
+        the terms, (parts, rounds)
+    n_iter_ : int
+        rounds that were kept
+    kinds_ : list
+        "numeric" or "nominal" of each column
+    categories_ : list
+        words of each nominal column, None for numbers
+    terms_ : pa.Table
+        The model in words: one row per term, see `TERMS` for the columns.
+    feature_importances_ : ndarray
+        Share of the fall of the logarithm of the loss that each feature brought about.
+    history_ : Arrow table
+        one row per round: round, error, edge, alpha, loss, and more where there is more
+    n_features_in_
+        number of columns seen by `fit`
+    feature_names_in_
+        names of the columns seen by `fit`, where it was given a table
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from boostlit import Booster, MadaBoost, StumpOracle
+    >>> class MyBooster(Booster):
+    ...     oracle_class, master = StumpOracle, MadaBoost
+    ...     def make_oracle(self, X, codes): return StumpOracle(X)
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = MyBooster(n_estimators=10).fit(X[::2], y[::2])
+    >>> print(f"{model.score(X[1::2], y[1::2]):.3f}")
+    0.926
+    """
     #: alphas_ (float array): coefficient of each term: (rounds,), or (parts, rounds)
     #: hypotheses_ (record array): the terms, (parts, rounds)
     #: n_iter_ (int): rounds that were kept
@@ -311,6 +376,7 @@ class Booster(Predictions):
         Parameters
         ----------
         hypothesis
+            a hypothesis that the oracle has answered with
         X
             outputs
 
@@ -327,6 +393,7 @@ class Booster(Predictions):
         Parameters
         ----------
         columns : list
+            hypotheses of every part, round by round
         """
         self.hypotheses_ = np.array(columns, dtype=self.hypothesis) if self.hypothesis else columns
 
@@ -584,6 +651,26 @@ def describe_hypothesis(est, hypothesis, names:list)->str:
     describe = getattr(est.oracle_class, "describe", None)
     return str(hypothesis) if describe is None else describe(hypothesis, names)
 
+# %% ../../nbs/core/06_boosters.ipynb #eb92545d
+def readable(est,        # any estimator with `terms_`
+             top:int=6,  # most terms shown
+            )->str:      # its parameters; when it is fitted and has terms to read, those too
+    "What `print` shows of an estimator: a line of parameters, then what it has learnt."
+    fitted = any(k.endswith("_") and not k.startswith("_") for k in vars(est))
+    if not fitted or hasattr(est, "estimators_") or getattr(est, "language_", "") == "learner":
+        return repr(est)
+    rows = est.terms_.to_pylist()
+    heaviest = sorted(rows, key=lambda r: -abs(r["weight"] or 0.))[:top]
+    lines = [term_line(row) for row in heaviest]
+    if len(rows) > top:
+        lines.append(f"... and {len(rows) - top} more")
+    return "\n".join([repr(est), *lines])
+
+def term_line(row:dict)->str:
+    "One term in a line."
+    owner = f"{row['class']}: " if row["class"] is not None else ""
+    return f"{row['weight'] or 0.:+9.3f}  {owner}{row['text']}"
+
 # %% ../../nbs/core/06_boosters.ipynb #56c3183d
 def loss_shares(est)->np.ndarray:
     "Fall of the log loss credited to each feature, as shares that sum to one."
@@ -621,7 +708,15 @@ class _StumpBooster(Booster):
     kind_of_stump = "error"
 
     def make_oracle(self, X, codes):
-        "Stumps, or copies of the base learner."
+        """Stumps, or copies of the base learner.
+
+        Parameters
+        ----------
+        X
+            rows, one per example: an array, or a table with named columns
+        codes
+            an oracle
+        """
         learner, n_classes = base_learner(self), len(self.classes_)
         classes = n_classes if "class" in self.make_master(n_classes).takes else None
         if learner is None:
@@ -632,17 +727,37 @@ class _StumpBooster(Booster):
         return LearnerOracle(learner, X, seed, kind)
 
     def criterion_for(self, classes):
-        "How a stump is chosen."
+        """How a stump is chosen.
+
+        Parameters
+        ----------
+        classes
+            the classes, in order
+        """
         return self.kind_of_stump
 
     def apply(self, hypothesis, X):
-        "A stump, or a fitted copy of the base learner, on validated rows."
+        """A stump, or a fitted copy of the base learner, on validated rows.
+
+        Parameters
+        ----------
+        hypothesis
+            a hypothesis that the oracle has answered with
+        X
+            outputs
+        """
         if hasattr(self, "stumps_"):
             return StumpOracle.apply(hypothesis, X)
         return learner_says(hypothesis, X, "real" if self.kind_of_stump == "least_squares" else "sign")
 
     def keep_hypotheses(self, columns):
-        "Stumps as one array of records, learners as lists."
+        """Stumps as one array of records, learners as lists.
+
+        Parameters
+        ----------
+        columns
+            hypotheses of every part, round by round
+        """
         for name in ("stumps_", "estimators_"):
             vars(self).pop(name, None)
         if base_learner(self) is None:
@@ -651,11 +766,27 @@ class _StumpBooster(Booster):
             self.estimators_ = columns
 
     def round_hypotheses(self, t):
-        "The stumps or learners of a round."
+        """The stumps or learners of a round.
+
+        Parameters
+        ----------
+        t
+            one per part
+        """
         return [column[t] for column in (self.stumps_ if hasattr(self, "stumps_") else self.estimators_)]
 
     def decision_function(self, X:"ArrayLike")->np.ndarray:
-        "Score of each row: (n,) for two classes, (n, K) for more."
+        """Score of each row: (n,) for two classes, (n, K) for more.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Returns
+        -------
+        ndarray
+        """
         check_is_fitted(self)
         if len(self.classes_) > 2 or not hasattr(self, "stumps_"):
             return super().decision_function(X)
@@ -686,7 +817,84 @@ STUMP_FILE = file_of(STUMP, "stumps_", feature=(0, "columns"), left=(-1e100, 1e1
 
 # %% ../../nbs/core/06_boosters.ipynb #00ebdc58
 class AdaBoostClassifier(_StumpBooster):
-    "AdaBoost (two classes) and SAMME (more), on our stumps or on any classifier that takes `sample_weight`."
+    """AdaBoost (two classes) and SAMME (more), on our stumps or on any classifier that takes `sample_weight`.
+
+    Parameters
+    ----------
+    estimator : BaseEstimator | None, default=None
+        scikit-learn classifier; None for our decision stump
+    n_estimators : int, default=100
+        most rounds
+    criterion : str, default="error"
+        how a stump is chosen: "error" or "entropy" (two classes)
+    max_bins : int | None, default=256
+        most codes of a numeric column; None for every distinct value
+    categorical_features : ArrayLike | None, default=None
+        indices, names or mask of categorical columns; words in tables are categorical
+        anyway
+    learning_rate : float, default=1.
+        factor on every coefficient
+    subsample : float, default=1.
+        share of the rows that a stump is chosen on
+    early_stopping : bool, default=False
+        hold rows out and stop when their loss stops falling?
+    validation_fraction : float, default=.1
+        share held out
+    n_iter_no_change : int, default=10
+        rounds without progress before the end
+    warm_start : bool, default=False
+        go on from the last fit when n_estimators has grown?
+    class_weight : dict | str | None, default=None
+        factors on the weights of classes, or "balanced"
+    callbacks : list | None, default=None
+        functions of the run, called after every round
+    random_state : int | np.random.RandomState | None, default=None
+        seed for learners that use chance and for sampling
+    n_jobs : int | None, default=None
+        threads that share the features
+    verbose : bool, default=False
+        progress bar?
+    base_learner : BaseEstimator | str | None, default="deprecated"
+        old name of `estimator`
+    nominal_features : ArrayLike | str | None, default="deprecated"
+        old name of `categorical_features`
+
+    Attributes
+    ----------
+    stumps_ : record array of STUMP
+        the stumps, (parts, rounds)
+    estimators_ : list
+        fitted copies of `estimator` instead, where one was given
+    alphas_ : float array
+        coefficient of each term: (rounds,), or (parts, rounds)
+    hypotheses_ : record array
+        the terms, (parts, rounds)
+    n_iter_ : int
+        rounds that were kept
+    kinds_ : list
+        "numeric" or "nominal" of each column
+    categories_ : list
+        words of each nominal column, None for numbers
+    terms_ : pa.Table
+        The model in words: one row per term, see `TERMS` for the columns.
+    feature_importances_ : ndarray
+        Share of the fall of the logarithm of the loss that each feature brought about.
+    history_ : Arrow table
+        one row per round: round, error, edge, alpha, loss, and more where there is more
+    n_features_in_
+        number of columns seen by `fit`
+    feature_names_in_
+        names of the columns seen by `fit`, where it was given a table
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from boostlit import AdaBoostClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = AdaBoostClassifier(n_estimators=20).fit(X[::2], y[::2])
+    >>> print(f"{model.score(X[1::2], y[1::2]):.3f}", model.history_.num_rows, "rounds")
+    0.958 20 rounds
+    """
     def __init__(self, estimator:"BaseEstimator|None"=None, # scikit-learn classifier; None for our decision stump
                  n_estimators:int=100,        # most rounds
                  criterion:str="error",       # how a stump is chosen: "error" or "entropy" (two classes)
@@ -710,11 +918,23 @@ class AdaBoostClassifier(_StumpBooster):
     file_fields = STUMP_FILE
 
     def make_master(self, n_classes):
-        "AdaBoost, or SAMME for more than two classes."
+        """AdaBoost, or SAMME for more than two classes.
+
+        Parameters
+        ----------
+        n_classes
+            a master
+        """
         return AdaBoost() if n_classes == 2 else SAMME()
 
     def criterion_for(self, classes):
-        "The error, or the entropy for two classes."
+        """The error, or the entropy for two classes.
+
+        Parameters
+        ----------
+        classes
+            the classes, in order
+        """
         if self.criterion not in ("error", "entropy"):
             raise ValueError(f"criterion must be 'error' or 'entropy', got {self.criterion!r}")
         if self.criterion == "entropy" and classes:
@@ -729,7 +949,82 @@ class AdaBoostClassifier(_StumpBooster):
 
 # %% ../../nbs/core/06_boosters.ipynb #eb53ed14
 class GentleBoostClassifier(_StumpBooster):
-    "Gentle AdaBoost with least-squares stumps or any learner that takes `sample_weight`; one class against the rest for more than two."
+    """Gentle AdaBoost with least-squares stumps or any learner that takes `sample_weight`; one class against the rest for more than two.
+
+    Parameters
+    ----------
+    estimator : BaseEstimator | None, default=None
+        scikit-learn classifier or regressor; None for our least-squares stump
+    n_estimators : int, default=100
+        most rounds
+    max_bins : int | None, default=256
+        most codes of a numeric column; None for every distinct value
+    categorical_features : ArrayLike | None, default=None
+        indices, names or mask of categorical columns; words in tables are categorical
+        anyway
+    learning_rate : float, default=1.
+        factor on every term
+    subsample : float, default=1.
+        share of the rows that a stump is fitted to
+    early_stopping : bool, default=False
+        hold rows out and stop when their loss stops falling?
+    validation_fraction : float, default=.1
+        share held out
+    n_iter_no_change : int, default=10
+        rounds without progress before the end
+    warm_start : bool, default=False
+        go on from the last fit when n_estimators has grown?
+    class_weight : dict | str | None, default=None
+        factors on the weights of classes, or "balanced"
+    callbacks : list | None, default=None
+        functions of the run, called after every round
+    random_state : int | np.random.RandomState | None, default=None
+        seed for learners that use chance and for sampling
+    n_jobs : int | None, default=None
+        threads that share the features
+    verbose : bool, default=False
+        progress bar?
+    base_learner : BaseEstimator | str | None, default="deprecated"
+        old name of `estimator`
+    nominal_features : ArrayLike | str | None, default="deprecated"
+        old name of `categorical_features`
+
+    Attributes
+    ----------
+    stumps_ : record array of STUMP
+        the stumps, (parts, rounds)
+    estimators_ : list
+        fitted copies of `estimator` instead, where one was given
+    alphas_ : float array
+        coefficient of each term: (rounds,), or (parts, rounds)
+    hypotheses_ : record array
+        the terms, (parts, rounds)
+    n_iter_ : int
+        rounds that were kept
+    kinds_ : list
+        "numeric" or "nominal" of each column
+    categories_ : list
+        words of each nominal column, None for numbers
+    terms_ : pa.Table
+        The model in words: one row per term, see `TERMS` for the columns.
+    feature_importances_ : ndarray
+        Share of the fall of the logarithm of the loss that each feature brought about.
+    history_ : Arrow table
+        one row per round: round, error, edge, alpha, loss, and more where there is more
+    n_features_in_
+        number of columns seen by `fit`
+    feature_names_in_
+        names of the columns seen by `fit`, where it was given a table
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from boostlit import GentleBoostClassifier
+    >>> X, y = load_wine(return_X_y=True)
+    >>> model = GentleBoostClassifier(n_estimators=10).fit(X[::2], y[::2])
+    >>> print(f"{model.score(X[1::2], y[1::2]):.3f}")
+    0.955
+    """
     master, kind_of_stump = Gentle, "least_squares"
 
     def __init__(self, estimator:"BaseEstimator|None"=None, # scikit-learn classifier or regressor; None for our least-squares stump
@@ -755,7 +1050,78 @@ class GentleBoostClassifier(_StumpBooster):
 
 # %% ../../nbs/core/06_boosters.ipynb #67575262
 class LogitBoostClassifier(_StumpBooster):
-    "LogitBoost: the logistic loss by Newton steps over stumps, or any learner that takes `sample_weight`."
+    """LogitBoost: the logistic loss by Newton steps over stumps, or any learner that takes `sample_weight`.
+
+    Parameters
+    ----------
+    estimator : BaseEstimator | None, default=None
+        scikit-learn regressor; None for our least-squares stump
+    n_estimators : int, default=200
+        most rounds
+    learning_rate : float, default=.3
+        factor on every term
+    max_bins : int | None, default=256
+        most codes of a numeric column; None for every distinct value
+    categorical_features : ArrayLike | None, default=None
+        indices, names or mask of categorical columns; words in tables are categorical
+        anyway
+    subsample : float, default=1.
+        share of the rows that a stump is fitted to
+    early_stopping : bool, default=False
+        hold rows out and stop when their loss stops falling?
+    validation_fraction : float, default=.1
+        share held out
+    n_iter_no_change : int, default=10
+        rounds without progress before the end
+    warm_start : bool, default=False
+        go on from the last fit when n_estimators has grown?
+    class_weight : dict | str | None, default=None
+        factors on the weights of classes, or "balanced"
+    callbacks : list | None, default=None
+        functions of the run, called after every round
+    random_state : int | np.random.RandomState | None, default=None
+        seed for learners that use chance and for sampling
+    n_jobs : int | None, default=None
+        threads that share the features
+    verbose : bool, default=False
+        progress bar?
+
+    Attributes
+    ----------
+    stumps_ : record array of STUMP
+        the stumps, (parts, rounds)
+    estimators_ : list
+        fitted copies of `estimator` instead, where one was given
+    alphas_ : float array
+        coefficient of each term: (rounds,), or (parts, rounds)
+    hypotheses_ : record array
+        the terms, (parts, rounds)
+    n_iter_ : int
+        rounds that were kept
+    kinds_ : list
+        "numeric" or "nominal" of each column
+    categories_ : list
+        words of each nominal column, None for numbers
+    terms_ : pa.Table
+        The model in words: one row per term, see `TERMS` for the columns.
+    feature_importances_ : ndarray
+        Share of the fall of the logarithm of the loss that each feature brought about.
+    history_ : Arrow table
+        one row per round: round, error, edge, alpha, loss, and more where there is more
+    n_features_in_
+        number of columns seen by `fit`
+    feature_names_in_
+        names of the columns seen by `fit`, where it was given a table
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from boostlit import LogitBoostClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = LogitBoostClassifier(n_estimators=20).fit(X[::2], y[::2])
+    >>> print(f"{model.score(X[1::2], y[1::2]):.3f}")
+    0.937
+    """
     kind_of_stump = "least_squares"
 
     def __init__(self, estimator:"BaseEstimator|None"=None, # scikit-learn regressor; None for our least-squares stump
@@ -778,5 +1144,11 @@ class LogitBoostClassifier(_StumpBooster):
     file_fields = STUMP_FILE
 
     def make_master(self, n_classes):
-        "The logistic loss, multinomial for more than two classes."
+        """The logistic loss, multinomial for more than two classes.
+
+        Parameters
+        ----------
+        n_classes
+            a master
+        """
         return Logistic() if n_classes == 2 else Multinomial()

@@ -28,7 +28,30 @@ def hold_out(codes:np.ndarray,    # class number of each row
 
 # %% ../../nbs/core/05_controls.ipynb #c3870592
 class EarlyStopping(Callback):
-    "Watch the loss of held-out rows; keep the best round."
+    """Watch the loss of held-out rows; keep the best round.
+
+    Parameters
+    ----------
+    X
+        held-out rows, as the oracle's `apply` takes them
+    labels : list
+        of each part: signs, or class numbers
+    weights : default=None
+        of the rows
+    patience : int, default=10
+        rounds without progress before the end
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from boostlit import AdaBoost, EarlyStopping, StumpOracle, boost
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> signs = 2.*y - 1
+    >>> watch = EarlyStopping(X[1::2], [signs[1::2]], patience=3)
+    >>> run = boost(StumpOracle(X[::2]), AdaBoost(), signs[::2], n_rounds=200, callbacks=[watch])
+    >>> print(watch.best_round, "rounds are best for the rows held out")
+    1 rounds are best for the rows held out
+    """
     def __init__(self, X,           # held-out rows, as the oracle's `apply` takes them
                  labels:list,       # of each part: signs, or class numbers
                  weights=None,      # of the rows
@@ -38,7 +61,13 @@ class EarlyStopping(Callback):
         self.weights = np.full(n, 1/n) if weights is None else np.asarray(weights, float)/np.sum(weights)
 
     def begin(self, run):
-        "Scores of zero."
+        """Scores of zero.
+
+        Parameters
+        ----------
+        run
+            the conversation so far: its parts, its history, its settings
+        """
         self.scores = [0.]*len(run.parts)
         self.seen = [0]*len(run.parts)
         self.best, self.best_round = np.inf, 0
@@ -53,7 +82,15 @@ class EarlyStopping(Callback):
         return len(run.history) - self.best_round >= self.patience
 
     def part_loss(self, k, part):
-        "Weighted loss of the held-out rows under one part."
+        """Weighted loss of the held-out rows under one part.
+
+        Parameters
+        ----------
+        k
+            number of the part
+        part
+            a part of the run: one labelling of the rows
+        """
         if part.master.corrective:
             self.scores[k], self.seen[k] = 0., 0
         for t in range(self.seen[k], len(part.hypotheses)):
@@ -64,7 +101,13 @@ class EarlyStopping(Callback):
         return self.weights @ part.master.losses(self.scores[k], self.labels[k])
 
     def end(self, run):
-        "Forget the rounds after the best one."
+        """Forget the rounds after the best one.
+
+        Parameters
+        ----------
+        run
+            the conversation so far: its parts, its history, its settings
+        """
         if run.history and 0 < self.best_round < len(run.history):
             run.keep(self.best_round)
             run.stopped = run.stopped or "validation loss"
@@ -102,13 +145,39 @@ def data_mark(run)->str:
 
 # %% ../../nbs/core/05_controls.ipynb #c3599fc0
 class Checkpoint(Callback):
-    "Writes the terms to a file now and then; goes on from it when it is there."
+    """Writes the terms to a file now and then; goes on from it when it is there.
+
+    Parameters
+    ----------
+    path
+        the file
+    every : int, default=10
+        rounds between two writes
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from boostlit import AdaBoost, Checkpoint, StumpOracle, boost
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     keeper = Checkpoint(folder + "/run.arrow", every=5)
+    ...     run = boost(StumpOracle(X), AdaBoost(), 2.*y - 1, n_rounds=10, callbacks=[keeper])
+    >>> print(len(run.hypotheses), "rounds")
+    10 rounds
+    """
     def __init__(self, path,       # the file
                  every:int=10):    # rounds between two writes
         self.path, self.every = Path(path), every
 
     def begin(self, run):
-        "Replay what the file holds."
+        """Replay what the file holds.
+
+        Parameters
+        ----------
+        run
+            the conversation so far: its parts, its history, its settings
+        """
         self.mark = data_mark(run)
         if self.path.exists():
             replay_file(run, self.path, self.mark)
@@ -120,7 +189,13 @@ class Checkpoint(Callback):
         return False
 
     def end(self, run):
-        "Write what there is."
+        """Write what there is.
+
+        Parameters
+        ----------
+        run
+            the conversation so far: its parts, its history, its settings
+        """
         if run.history:
             write_terms(run, self.path, self.mark)
 

@@ -141,7 +141,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     Attributes
     ----------
     kinds_
+        "numeric" or "nominal", one per column
     categories_
+        words of every nominal column, None for a numeric one
     n_features_in_
         number of columns seen by `fit`
     feature_names_in_

@@ -5,7 +5,8 @@
 # %% auto #0
 __all__ = ['KINDS', 'SIGN_OF_CLASS', 'CLASS_OF_SIGN', 'FUSED', 'INTERRUPTS', 'Oracle', 'State', 'Master', 'AsSigns', 'AsClasses',
            'Columns', 'introduce', 'advice', 'Conversation', 'cost_of', 'serves', 'conversation', 'Run', 'converse',
-           'keep_finished', 'history_row', 'joint_error', 'Callback', 'as_callback', 'Progress', 'Boosted', 'boost']
+           'keep_finished', 'told_to_stop', 'history_row', 'joint_error', 'Callback', 'as_callback', 'Progress',
+           'Boosted', 'boost']
 
 # %% ../../nbs/core/03_loop.ipynb #ed5945a8
 from collections.abc import Callable, Iterable
@@ -81,12 +82,14 @@ class Master(Protocol):
         "(n, K) probabilities of scores, for the loss that this master minimises."
         ...
 
-# %% ../../nbs/core/03_loop.ipynb #6e42ebbc
+# %% ../../nbs/core/03_loop.ipynb #b5fda2f8
 class AsSigns:
     "An oracle for two classes, asked for signs: class 1 is +1, class 0 is -1, silence is 0."
     kind = "silence"
     def __init__(self, oracle):
         self.oracle = oracle
+
+    def __getattr__(self, name): return getattr(vars(self)["oracle"], name)
 
     def ask(self, targets, weights):
         "Ask for classes instead."
@@ -103,13 +106,15 @@ class AsSigns:
 
 SIGN_OF_CLASS = np.array([-1., 1., 0.])  # of class 0, class 1 and (at the end) silence
 
-# %% ../../nbs/core/03_loop.ipynb #c8a14248
+# %% ../../nbs/core/03_loop.ipynb #b12120d3
 class AsClasses:
     "An oracle of signs, asked for one of two classes."
     kind = "class"
     n_classes = 2
     def __init__(self, oracle):
         self.oracle = oracle
+
+    def __getattr__(self, name): return getattr(vars(self)["oracle"], name)
 
     def ask(self, targets, weights):
         "Ask for signs instead."
@@ -126,12 +131,14 @@ class AsClasses:
 
 CLASS_OF_SIGN = np.array([-1, 1, 0])    # of sign 0 (silence), +1, and (at the end) -1
 
-# %% ../../nbs/core/03_loop.ipynb #59736a6e
+# %% ../../nbs/core/03_loop.ipynb #19a65440
 class Columns:
     "An oracle that answers one question per class: hypotheses and outputs become lists and (K, n) arrays."
     wide = True
     def __init__(self, oracle):
         self.oracle, self.kind = oracle, oracle.kind
+
+    def __getattr__(self, name): return getattr(vars(self)["oracle"], name)
 
     def ask(self, targets, weights):
         "The answers to all questions, and their gains."
@@ -233,7 +240,7 @@ def cost_of(oracle, hypothesis)->int:
     "Base classifiers that a hypothesis is made of: one, unless the oracle counts otherwise."
     return oracle.cost(hypothesis) if hasattr(oracle, "cost") else 1
 
-# %% ../../nbs/core/03_loop.ipynb #7759eed1
+# %% ../../nbs/core/03_loop.ipynb #d0443252
 FUSED: dict = {}  # (class of oracle, class of master) -> class of conversation
 
 def serves(oracle_class:type, # the oracle
@@ -251,7 +258,8 @@ def conversation(oracle, master, y, weights=None, n_classes:int=2, learning_rate
     served = [FUSED[o, m] for o in type(oracle).__mro__ for m in type(master).__mro__
               if (o, m) in FUSED]
     served = [c for c in served if c.fits(oracle, master)]
-    kind = served[0] if served and sample is None and not plain else Conversation
+    fused = served and sample is None and n_classes == 2 and not plain
+    kind = served[0] if fused else Conversation
     return kind(oracle, master, y, weights, n_classes, learning_rate, sample)
 
 # %% ../../nbs/core/03_loop.ipynb #3561a946
@@ -299,22 +307,26 @@ def converse(run:Run,                      # what to train
             callback.end(run)
     return run
 
-# %% ../../nbs/core/03_loop.ipynb #83cc536f
+# %% ../../nbs/core/03_loop.ipynb #716c9e80
 INTERRUPTS = (KeyboardInterrupt, SystemError)
 
 def keep_finished(run:Run, error:BaseException):
-    "Keep the finished rounds of an interrupted run; with none finished the interrupt goes on."
+    "Keep the finished rounds of an interrupted run."
+    told_to_stop(len(run.history), error)
+    run.keep(len(run.history))
+    run.stopped = "interrupted"
+
+def told_to_stop(finished:int, error:BaseException):
+    "Warn that a fit was interrupted; with nothing finished, or another error in disguise, raise it."
     cause = error
     while cause is not None and not isinstance(cause, KeyboardInterrupt):
         cause = cause.__cause__ or cause.__context__
     if cause is None:
         raise error
-    if not run.history:
+    if not finished:
         raise KeyboardInterrupt("interrupted before the first round was finished")
-    run.keep(len(run.history))
-    run.stopped = "interrupted"
-    warnings.warn(f"fit interrupted: the model keeps the {len(run.history)} rounds finished so far",
-                  RuntimeWarning, stacklevel=4)
+    warnings.warn(f"fit interrupted: the model keeps the {finished} rounds finished so far",
+                  RuntimeWarning, stacklevel=5)
 
 # %% ../../nbs/core/03_loop.ipynb #f3a76f4e
 def history_row(run:Run)->dict:
@@ -338,10 +350,37 @@ def joint_error(run:Run)->float:
 
 # %% ../../nbs/core/03_loop.ipynb #3deed39b
 class Callback:
-    "Listens to a run; answers True to end it."
-    def begin(self, run:Run): "Before the first round."
+    """Listens to a run; answers True to end it.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from boostlit import AdaBoostClassifier, Callback
+    >>> class FiveRounds(Callback):
+    ...     def __call__(self, run): return len(run.history) == 5
+    >>> listener = FiveRounds()
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = AdaBoostClassifier(n_estimators=50, callbacks=[listener]).fit(X, y)
+    >>> print(model.history_.num_rows)
+    5
+    """
+    def begin(self, run:Run):
+        """Before the first round.
+
+        Parameters
+        ----------
+        run : Run
+            the conversation so far: its parts, its history, its settings
+        """
     def __call__(self, run:Run)->bool: return False
-    def end(self, run:Run): "After the last round, also when something went wrong."
+    def end(self, run:Run):
+        """After the last round, also when something went wrong.
+
+        Parameters
+        ----------
+        run : Run
+            the conversation so far: its parts, its history, its settings
+        """
 
 class _Function(Callback):
     def __init__(self, function):
@@ -396,7 +435,41 @@ def boost(oracle,             # an `Oracle`
           plain:bool=False,   # never a fused conversation?
           **settings,         # n_classes, learning_rate, sample
          )->Boosted:
-    "Boost one oracle under one master."
+    """Boost one oracle under one master.
+
+    Parameters
+    ----------
+    oracle
+        an `Oracle`
+    master
+        a `Master`
+    y : ndarray
+        signs -1 and +1, or class numbers for masters of classes
+    n_rounds : int
+        most rounds
+    weights : default=None
+        start weights; None for uniform
+    callbacks : default=()
+        listeners
+    plain : bool, default=False
+        never a fused conversation?
+    **settings
+        n_classes, learning_rate, sample
+
+    Returns
+    -------
+    Boosted
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from boostlit import AdaBoost, StumpOracle, boost
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> signs, master = 2.*y - 1, AdaBoost()
+    >>> run = boost(StumpOracle(X), master, signs, n_rounds=10)
+    >>> print(len(run.hypotheses), "rounds, training error", round(float((run.scores*signs <= 0).mean()), 3))
+    10 rounds, training error 0.023
+    """
     part = conversation(oracle, master, np.asarray(y), weights, plain=plain, **settings)
     run = converse(Run([part], n_rounds), callbacks)
     return Boosted(part.hypotheses, np.array(part.coefficients), run.history,

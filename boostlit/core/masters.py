@@ -13,7 +13,7 @@ import numpy as np
 from .kernels import kernel
 from .loop import State
 
-# %% ../../nbs/core/04_masters.ipynb #916e283d
+# %% ../../nbs/core/04_masters.ipynb #ead4ed26
 TINY = 1e-10     # an error below this counts as zero
 
 def half_log_odds(error:float)->float:
@@ -27,7 +27,17 @@ class _Stagewise:
     corrective = wide = False
 
     def start(self, y, weights, n_classes=2):
-        "Scores of zero."
+        """Scores of zero.
+
+        Parameters
+        ----------
+        y
+            label of every row
+        weights
+            weight of every row
+        n_classes : default=2
+            how many classes there are
+        """
         if n_classes != 2:
             raise ValueError(f"{type(self).__name__} works with two classes, got {n_classes}: "
                              "boost one class against the rest")
@@ -35,23 +45,65 @@ class _Stagewise:
         return State(y, weights, np.zeros(len(y)))
 
     def question(self, state):
-        "The labels, under the current weights."
+        """The labels, under the current weights.
+
+        Parameters
+        ----------
+        state
+            where the master stands: labels, weights, scores
+        """
         return state.y, state.weights
 
     def spread(self, outputs, coefficient, n_classes=2):
-        "A term adds to one score."
+        """A term adds to one score.
+
+        Parameters
+        ----------
+        outputs
+            answers of the hypothesis on the training rows
+        coefficient
+            what the hypothesis counts for
+        n_classes : default=2
+            how many classes there are
+        """
         return coefficient*np.asarray(outputs, np.float64)
 
     def proba(self, scores):
-        "Scores are half the log-odds."
-        p = 1/(1 + np.exp(-2*np.clip(scores, -350, 350)))
-        return np.column_stack([1 - p, p])
+        """Scores are half the log-odds.
 
-# %% ../../nbs/core/04_masters.ipynb #c2ffe49d
+        Parameters
+        ----------
+        scores
+            score of every row so far
+        """
+        return softmax(np.array([-scores, scores])).T
+
+# %% ../../nbs/core/04_masters.ipynb #e61c8bd6
 class AdaBoost(_Stagewise):
-    "Exponential loss, the best step along each hypothesis."
+    """Exponential loss, the best step along each hypothesis.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from boostlit import AdaBoost, StumpOracle, boost
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> signs, master = 2.*y - 1, AdaBoost()
+    >>> run = boost(StumpOracle(X), master, signs, n_rounds=10)
+    >>> print(len(run.hypotheses), "rounds, training error", round(float((run.scores*signs <= 0).mean()), 3))
+    10 rounds, training error 0.023
+    """
     def answer(self, state, outputs, gain):
-        "Eq. (2)."
+        """The minimiser of Z.
+
+        Parameters
+        ----------
+        state
+            where the master stands: labels, weights, scores
+        outputs
+            answers of the hypothesis on the training rows
+        gain
+            what the oracle says the hypothesis is worth
+        """
         margins = state.y*outputs
         if state.kind == "real":
             state.edge = float(gain)
@@ -62,17 +114,36 @@ class AdaBoost(_Stagewise):
         error = wrong/(right + wrong) if right + wrong > 0 else .5
         state.facts = dict(weighted_error=error)
         state.finished = wrong <= TINY and state.kind == "sign"
-        if error >= .5 - TINY and not state.sampled:
+        chance = error >= .5 - TINY or state.kind == "silence" and abs(state.edge) <= 1e-7
+        if chance and not state.sampled:
             return 0.
         return half_log_odds(error)
 
     def update(self, state, outputs, coefficient):
-        "Multiply the weights by exp(-y alpha h)."
+        """Multiply the weights by exp(-y alpha h).
+
+        Parameters
+        ----------
+        state
+            where the master stands: labels, weights, scores
+        outputs
+            answers of the hypothesis on the training rows
+        coefficient
+            what the hypothesis counts for
+        """
         step = coefficient*np.asarray(outputs, np.float64)
         state.error, state.loss = exponential_step(state.weights, state.start, state.y, step, state.scores)
 
     def losses(self, scores, y):
-        "The exponential loss."
+        """The exponential loss.
+
+        Parameters
+        ----------
+        scores
+            score of every row so far
+        y
+            label of every row
+        """
         return np.exp(-np.clip(y*scores, -700, 700))
 
 # %% ../../nbs/core/04_masters.ipynb #90a982fd
@@ -121,9 +192,30 @@ def exponential_step(weight, start, y, step, score):
 
 # %% ../../nbs/core/04_masters.ipynb #10a96d67
 class Gentle(AdaBoost):
-    "Exponential loss, least-squares answers added as they are."
+    """Exponential loss, least-squares answers added as they are.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from boostlit import Gentle, StumpOracle, boost
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> signs, master = 2.*y - 1, Gentle()
+    >>> run = boost(StumpOracle(X, criterion="least_squares"), master, signs, n_rounds=10)
+    >>> print("training error", round(float((run.scores*signs <= 0).mean()), 3))
+    training error 0.025
+    """
     def answer(self, state, outputs, gain):
-        "One for a least-squares fit; its least-squares coefficient for a sign."
+        """One for a least-squares fit; its least-squares coefficient for a sign.
+
+        Parameters
+        ----------
+        state
+            where the master stands: labels, weights, scores
+        outputs
+            answers of the hypothesis on the training rows
+        gain
+            what the oracle says the hypothesis is worth
+        """
         state.edge = float(gain)
         outputs = np.asarray(outputs, np.float64)
         mass = float(state.weights @ outputs**2)
@@ -132,7 +224,15 @@ class Gentle(AdaBoost):
         return 0. if mass == 0 or gain <= TINY*mass else float(state.weights @ (state.y*outputs))/mass
 
     def halved(self, state, outputs):
-        "One, or the largest half of it (of it, ...) that does not raise the loss."
+        """One, or the largest half of it (of it, ...) that does not raise the loss.
+
+        Parameters
+        ----------
+        state
+            where the master stands: labels, weights, scores
+        outputs
+            answers of the hypothesis on the training rows
+        """
         step = 1.
         if np.abs(outputs).max(initial=0.) <= 1:
             return step
@@ -149,13 +249,30 @@ class ExponentialStep(Gentle):
         "Always one."
         return 1.
 
-# %% ../../nbs/core/04_masters.ipynb #87c145f0
+# %% ../../nbs/core/04_masters.ipynb #61c8557d
 class Logistic(_Stagewise):
-    "Logistic loss, Newton steps (LogitBoost)."
+    """Logistic loss, Newton steps (LogitBoost).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from boostlit import Logistic, StumpOracle, boost
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> signs, master = 2.*y - 1, Logistic()
+    >>> run = boost(StumpOracle(X, criterion="least_squares"), master, signs, n_rounds=10)
+    >>> print("training error", round(float((run.scores*signs <= 0).mean()), 3))
+    training error 0.011
+    """
     cut = 4.    # largest working response
 
     def question(self, state):
-        "Eq. (3), or labels under gradient weights for an oracle of signs."
+        """Working responses, or labels under gradient weights for an oracle of signs.
+
+        Parameters
+        ----------
+        state
+            where the master stands: labels, weights, scores
+        """
         p = own_probability(state.y*state.scores)
         if state.kind != "real":
             weights = state.start*(1 - p)
@@ -166,7 +283,17 @@ class Logistic(_Stagewise):
         return np.clip(state.y/p, -self.cut, self.cut), state.weights
 
     def answer(self, state, outputs, gain):
-        "The Newton step, halved until the loss falls."
+        """The Newton step, halved until the loss falls.
+
+        Parameters
+        ----------
+        state
+            where the master stands: labels, weights, scores
+        outputs
+            answers of the hypothesis on the training rows
+        gain
+            what the oracle says the hypothesis is worth
+        """
         outputs = np.asarray(outputs, np.float64)
         p = own_probability(state.y*state.scores)
         state.edge = float(gain)
@@ -177,7 +304,17 @@ class Logistic(_Stagewise):
         return self.falling(state, outputs, .5 if state.kind == "real" else .5*slope/curve)
 
     def falling(self, state, outputs, step):
-        "The step, halved until the loss falls."
+        """The step, halved until the loss falls.
+
+        Parameters
+        ----------
+        state
+            where the master stands: labels, weights, scores
+        outputs
+            answers of the hypothesis on the training rows
+        step
+            length of the step that is tried
+        """
         now = state.start @ self.losses(state.scores, state.y)
         for _ in range(40):
             if state.start @ self.losses(state.scores + step*outputs, state.y) < now:
@@ -186,14 +323,32 @@ class Logistic(_Stagewise):
         return 0.
 
     def update(self, state, outputs, coefficient):
-        "Move the scores; the weights follow with the next question."
+        """Move the scores; the weights follow with the next question.
+
+        Parameters
+        ----------
+        state
+            where the master stands: labels, weights, scores
+        outputs
+            answers of the hypothesis on the training rows
+        coefficient
+            what the hypothesis counts for
+        """
         state.scores += coefficient*np.asarray(outputs, np.float64)
         state.loss = float(state.start @ self.losses(state.scores, state.y))
         state.error = float(state.start @ (state.y*state.scores <= 0))
         state.finished = state.loss <= TINY
 
     def losses(self, scores, y):
-        "Logistic loss in bits: one at margin zero."
+        """Logistic loss in bits: one at margin zero.
+
+        Parameters
+        ----------
+        scores
+            score of every row so far
+        y
+            label of every row
+        """
         return np.logaddexp(0., -2*y*scores)/np.log(2)
 
 def own_probability(margins:np.ndarray)->np.ndarray:
@@ -202,9 +357,30 @@ def own_probability(margins:np.ndarray)->np.ndarray:
 
 # %% ../../nbs/core/04_masters.ipynb #010e3b0a
 class MadaBoost(AdaBoost):
-    "Weights never exceed their start."
+    """Weights never exceed their start.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from boostlit import MadaBoost, StumpOracle, boost
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> signs, master = 2.*y - 1, MadaBoost()
+    >>> run = boost(StumpOracle(X), master, signs, n_rounds=10)
+    >>> print("training error", round(float((run.scores*signs <= 0).mean()), 3))
+    training error 0.018
+    """
     def answer(self, state, outputs, gain):
-        "AdaBoost's step, halved until MadaBoost's loss falls."
+        """AdaBoost's step, halved until MadaBoost's loss falls.
+
+        Parameters
+        ----------
+        state
+            where the master stands: labels, weights, scores
+        outputs
+            answers of the hypothesis on the training rows
+        gain
+            what the oracle says the hypothesis is worth
+        """
         step = super().answer(state, outputs, gain)
         now = state.start @ self.losses(state.scores, state.y)
         for _ in range(40):
@@ -214,7 +390,17 @@ class MadaBoost(AdaBoost):
         return step
 
     def update(self, state, outputs, coefficient):
-        "Weights from the scores, with a lid."
+        """Weights from the scores, with a lid.
+
+        Parameters
+        ----------
+        state
+            where the master stands: labels, weights, scores
+        outputs
+            answers of the hypothesis on the training rows
+        coefficient
+            what the hypothesis counts for
+        """
         state.scores += coefficient*np.asarray(outputs, np.float64)
         margins = state.y*state.scores
         weights = state.start*np.minimum(1., np.exp(-np.maximum(margins, 0.)))
@@ -223,7 +409,15 @@ class MadaBoost(AdaBoost):
         state.error = float(state.start @ (margins <= 0))
 
     def losses(self, scores, y):
-        "Exponential where the margin is positive, linear where it is not."
+        """Exponential where the margin is positive, linear where it is not.
+
+        Parameters
+        ----------
+        scores
+            score of every row so far
+        y
+            label of every row
+        """
         m = y*scores
         return np.where(m >= 0, np.exp(-np.maximum(m, 0)), 1 - m)
 
@@ -249,9 +443,25 @@ def penalise_mistakes(weights, y, outputs, coefficient, silence):
     weights *= factor
     weights /= weights.sum()
 
-# %% ../../nbs/core/04_masters.ipynb #ce481c21
+# %% ../../nbs/core/04_masters.ipynb #ef3f0636
 class SAMME:
-    "Multi-class AdaBoost with hypotheses that name a class or stay silent."
+    """Multi-class AdaBoost with hypotheses that name a class or stay silent.
+
+    Parameters
+    ----------
+    silence : str, default="guess"
+        what silence does to a weight: a key of `SILENCE`
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from boostlit import SAMME, StumpOracle, boost
+    >>> X, y = load_wine(return_X_y=True)
+    >>> master = SAMME()
+    >>> run = boost(StumpOracle(X, n_classes=3), master, y, n_rounds=10, n_classes=3)
+    >>> print(len(run.hypotheses), "rounds")
+    10 rounds
+    """
     takes = ("class",)
     corrective = wide = False
     def __init__(self, silence:str="guess"): # what silence does to a weight: a key of `SILENCE`
@@ -260,14 +470,42 @@ class SAMME:
         self.silence = silence
 
     def start(self, y, weights, n_classes=2):
-        "Scores of zero for every class."
+        """Scores of zero for every class.
+
+        Parameters
+        ----------
+        y
+            label of every row
+        weights
+            weight of every row
+        n_classes : default=2
+            how many classes there are
+        """
         y = class_numbers(y)
         return State(y, weights, np.zeros((n_classes, len(y))), n_classes)
 
-    def question(self, state): return state.y, state.weights
+    def question(self, state):
+        """Targets and weights of the next question to the oracle.
+
+        Parameters
+        ----------
+        state
+            where the master stands: labels, weights, scores
+        """
+        return state.y, state.weights
 
     def answer(self, state, outputs, gain):
-        "Eq. (4)."
+        """The coefficient of the equation above.
+
+        Parameters
+        ----------
+        state
+            where the master stands: labels, weights, scores
+        outputs
+            answers of the hypothesis on the training rows
+        gain
+            what the oracle says the hypothesis is worth
+        """
         K = state.n_classes
         right = float(state.weights @ (outputs == state.y))
         error = 1 - right - float(state.weights @ (np.asarray(outputs) < 0))/K
@@ -279,7 +517,17 @@ class SAMME:
         return 2*half_log_odds(error) + math.log(K - 1)
 
     def update(self, state, outputs, coefficient):
-        "Votes, and the weights of rows that were named wrongly or not at all."
+        """Votes, and the weights of rows that were named wrongly or not at all.
+
+        Parameters
+        ----------
+        state
+            where the master stands: labels, weights, scores
+        outputs
+            answers of the hypothesis on the training rows
+        coefficient
+            what the hypothesis counts for
+        """
         K, outputs = state.n_classes, np.asarray(outputs)
         penalise_mistakes(state.weights, state.y, outputs, coefficient, SILENCE[self.silence](K))
         state.scores += self.spread(outputs, coefficient, K)
@@ -287,15 +535,40 @@ class SAMME:
         state.error = float(state.start @ (state.scores.argmax(axis=0) != state.y))
 
     def spread(self, outputs, coefficient, n_classes):
+        """What a hypothesis adds to the score of every class.
+
+        Parameters
+        ----------
+        outputs
+            answers of the hypothesis on the training rows
+        coefficient
+            what the hypothesis counts for
+        n_classes
+            how many classes there are
+        """
         return centred_votes(outputs, coefficient, n_classes)
 
     def losses(self, scores, y):
-        "Eq. (4)."
+        """The coefficient of the equation above.
+
+        Parameters
+        ----------
+        scores
+            score of every row so far
+        y
+            label of every row
+        """
         own = scores[class_numbers(y), np.arange(len(y))]
         return np.exp(-np.clip((1 - 1/len(scores))*own, -700, 700))
 
     def proba(self, scores):
-        "The minimiser of Eq. (4): probabilities proportional to exp((K-1)/K F)."
+        """The minimiser of the loss: probabilities proportional to exp((K-1)/K F).
+
+        Parameters
+        ----------
+        scores
+            score of every row so far
+        """
         return softmax((1 - 1/len(scores))*scores).T
 
 def class_numbers(y)->np.ndarray:
@@ -310,13 +583,34 @@ def softmax(scores:np.ndarray)->np.ndarray:
 
 # %% ../../nbs/core/04_masters.ipynb #905e7862
 class Multinomial:
-    "Multinomial logistic loss, one answer per class and round."
+    """Multinomial logistic loss, one answer per class and round.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from boostlit import Multinomial, StumpOracle, boost
+    >>> X, y = load_wine(return_X_y=True)
+    >>> master = Multinomial()
+    >>> run = boost(StumpOracle(X, criterion="least_squares"), master, y, n_rounds=10, n_classes=3)
+    >>> print(len(run.hypotheses), "rounds")
+    10 rounds
+    """
     takes = ("sign", "silence", "real")
     corrective, wide = False, True
     cut = 4.    # largest working response
 
     def start(self, y, weights, n_classes):
-        "Scores of zero for every class."
+        """Scores of zero for every class.
+
+        Parameters
+        ----------
+        y
+            label of every row
+        weights
+            weight of every row
+        n_classes
+            how many classes there are
+        """
         y = class_numbers(y)
         state = State(y, weights, np.zeros((n_classes, len(y))), n_classes)
         state.own = (y == np.arange(n_classes)[:, None]).astype(float)
@@ -324,7 +618,13 @@ class Multinomial:
         return state
 
     def question(self, state):
-        "Newton targets for reals; signs of the gradient under its size for signs."
+        """Newton targets for reals; signs of the gradient under its size for signs.
+
+        Parameters
+        ----------
+        state
+            where the master stands: labels, weights, scores
+        """
         p = softmax(state.scores)
         slope, curve = state.own - p, np.maximum(p*(1 - p), 1e-12)
         if state.kind == "real":
@@ -335,7 +635,17 @@ class Multinomial:
         return targets, state.weights
 
     def answer(self, state, outputs, gain):
-        "Newton steps of all classes, halved together until the loss falls."
+        """Newton steps of all classes, halved together until the loss falls.
+
+        Parameters
+        ----------
+        state
+            where the master stands: labels, weights, scores
+        outputs
+            answers of the hypothesis on the training rows
+        gain
+            what the oracle says the hypothesis is worth
+        """
         p = softmax(state.scores)
         slope = ((state.own - p)*state.start*outputs).sum(axis=1)
         curve = (p*(1 - p)*state.start*outputs**2).sum(axis=1)
@@ -351,20 +661,56 @@ class Multinomial:
         return np.zeros(len(steps))
 
     def update(self, state, outputs, coefficient):
-        "Move the scores."
+        """Move the scores.
+
+        Parameters
+        ----------
+        state
+            where the master stands: labels, weights, scores
+        outputs
+            answers of the hypothesis on the training rows
+        coefficient
+            what the hypothesis counts for
+        """
         state.scores += self.spread(outputs, coefficient, state.n_classes)
         state.loss = float(state.start @ self.losses(state.scores, state.y))
         state.error = float(state.start @ (state.scores.argmax(axis=0) != state.y))
         state.finished = state.loss <= TINY
 
     def spread(self, outputs, coefficient, n_classes):
-        "Answers times coefficients, centred over the classes."
+        """Answers times coefficients, centred over the classes.
+
+        Parameters
+        ----------
+        outputs
+            answers of the hypothesis on the training rows
+        coefficient
+            what the hypothesis counts for
+        n_classes
+            how many classes there are
+        """
         step = np.asarray(coefficient)[:, None]*outputs
         return (1 - 1/n_classes)*(step - step.mean(axis=0))
 
     def losses(self, scores, y):
-        "Minus the log of the own probability, in bits."
+        """Minus the log of the own probability, in bits.
+
+        Parameters
+        ----------
+        scores
+            score of every row so far
+        y
+            label of every row
+        """
         own = scores[class_numbers(y), np.arange(len(y))]
         return (np.logaddexp.reduce(scores, axis=0) - own)/math.log(2)
 
-    def proba(self, scores): return softmax(scores).T
+    def proba(self, scores):
+        """Probabilities of the classes, from scores.
+
+        Parameters
+        ----------
+        scores
+            score of every row so far
+        """
+        return softmax(scores).T

@@ -383,7 +383,7 @@ class OrNone:
 class OrMissing(OrNone):
     "An attribute that some models do not have; it may be None, too."
 
-# %% ../../nbs/core/09_models.ipynb #86bdbf78
+# %% ../../nbs/core/09_models.ipynb #228d1d94
 def build_fields(fields:Mapping, # names of attributes to fields
                  state:Mapping,  # what a file (or a fitted estimator) holds
                  sizes:dict,     # sizes known so far; added to
@@ -404,7 +404,10 @@ TABLE_FIELDS = {  # of estimators that read tables
     "n_features_in_": Whole("columns", 1, 1 << 22),
     "feature_names_in_": OrMissing(Names("columns")),
     "kinds_": OrMissing(Each(Text("numeric", "nominal"), "columns")),
-    "categories_": OrMissing(Each(OrNone(Each(Text())), "columns"))}
+    "categories_": OrMissing(Each(OrNone(Each(Text())), "columns")),
+    "readings_": OrMissing(Each(Text("number", "time", "zoned time", "duration", "order", "words"),
+                               "columns")),
+    "missing_": OrMissing(Each(Flag(), "columns"))}
 
 # %% ../../nbs/core/09_models.ipynb #86935280
 PLAIN = "plain"

@@ -7,11 +7,11 @@ __all__ = ['random_bits', 'start_histograms', 'product_wrong', 'in_units', 'turn
            'best_product', 'distributed_quadraticboost', 'same_products', 'mine_prefixes',
            'distributed_closed_itemsets', 'compare_models', 'final_weights']
 
-# %% ../../nbs/distributed/02_search.ipynb #95303a0c
+# %% ../../nbs/distributed/02_search.ipynb #357cddf9
 import numpy as np
 from numba import njit
-from ..core.boosting import AdaBoostClassifier, GentleBoostClassifier
-from .training import (DistributedStumpOracle, _client, _sums, as_fitted, ask,
+from ..core.boosters import AdaBoostClassifier, GentleBoostClassifier
+from .training import (DistributedStumpOracle, dask_client, code_sums, as_fitted, ask,
                                        boost_on_workers, distributed_adaboost, distributed_gentleboost,
                                        lane_answers, lane_histograms, outputs_of, same_stumps, vote)
 from ..core.stumps import STUMP, UNIT
@@ -28,7 +28,7 @@ def start_histograms(part, state, bits, mass):
     "Signed sums under `bits` random labellings and under the true labels (last); with `mass`, also plain sums."
     r = random_bits(state, part.offset, len(part.g), bits)
     relabelled = (np.where(r >> np.uint64(b) & np.uint64(1), -part.g, part.g) for b in range(bits))
-    return _sums(part, [*relabelled, part.g] + [np.abs(part.g)]*mass)
+    return code_sums(part, [*relabelled, part.g] + [np.abs(part.g)]*mass)
 
 def product_wrong(part, factors):
     "Weight of the rows that a product gets wrong."
@@ -163,7 +163,7 @@ def mine_prefixes(bits, n, order, n_full, lo, hi, min_support, max_length):
         earlier = D[n_full:i]
         if len(earlier) and earlier.all(axis=1).any(): continue  # its closure holds an earlier item
         mine = np.r_[:n_full, i:len(order)]
-        table = closed_itemsets(D[mine].T, min_support, max_length)
+        table = closed_itemsets(D[mine].T, min_support, max_length, length="set")
         if not len(table): continue
         lists = table["items"].combine_chunks()
         lists = lists if isinstance(lists, pa.Array) else pa.concat_arrays(lists.chunks)
@@ -184,7 +184,7 @@ def distributed_closed_itemsets(transactions,        # as for `closed_itemsets`
     "All closed frequent itemsets, mined a few prefixes a task on a Dask cluster."
     import pyarrow as pa
     from boostlit.mining.itemsets import _arguments, closed_itemsets
-    client = _client(client)
+    client = dask_client(client)
     bits, n, d, least, _, _ = _arguments(transactions, min_support, "closed", max_length, None)
     support = np.bitwise_count(bits).sum(axis=1, dtype=np.int64)
     order = np.flatnonzero(support >= least)

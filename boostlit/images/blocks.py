@@ -6,59 +6,15 @@
 __all__ = ['BilinearBlocks', 'over_images', 'block_product', 'transpose_blocks', 'take_images', 'map_values', 'normalise_blocks',
            'dense_blocks', 'csr_blocks', 'blocks_from', 'save_blocks', 'load_blocks']
 
-# %% ../../nbs/images/04_blocks.ipynb #345e517c
+# %% ../../nbs/images/04_blocks.ipynb #33f6ae9e
 import os
 import numpy as np
 import pyarrow as pa
-from numba import njit
+from .kernels import (left_products, right_products, take_columns,
+                                     transpose_columns)
 from .pictures import load_arrow, save_arrow
 
-# %% ../../nbs/images/04_blocks.ipynb #a2032c28
-@njit(cache=True, nogil=True)
-def _right(indptr, words, values, beta, M, lo, hi, out):
-    "out[n] += X^n beta: for each component with weight, add its words."
-    for n in range(lo, hi):
-        for j in range(M):
-            b = beta[j]
-            if b != 0.:
-                for k in range(indptr[n*M + j], indptr[n*M + j + 1]): out[n, words[k]] += b*values[k]
-
-@njit(cache=True, nogil=True)
-def _left(indptr, words, values, alpha, M, lo, hi, out):
-    "out[n] = alpha' X^n: for each component, the weights of its words."
-    for n in range(lo, hi):
-        for j in range(M):
-            s = 0.
-            for k in range(indptr[n*M + j], indptr[n*M + j + 1]): s += alpha[words[k]]*values[k]
-            out[n, j] = s
-
-# %% ../../nbs/images/04_blocks.ipynb #79ed2ca2
-@njit(cache=True, nogil=True)
-def _take(indptr, words, values, M, rows, new_ptr, new_words, new_values):
-    "Copy the images `rows`, in that order."
-    p = 0
-    for r in range(len(rows)):
-        n = rows[r]
-        for j in range(M):
-            new_ptr[r*M + j] = p
-            for k in range(indptr[n*M + j], indptr[n*M + j + 1]):
-                new_words[p] = words[k]; new_values[p] = values[k]; p += 1
-    new_ptr[len(rows)*M] = p
-
-@njit(cache=True, nogil=True)
-def _transpose(indptr, words, values, N, D, M, new_ptr, comps, new_values):
-    "Component-major to word-major, image by image."
-    for n in range(N):
-        base = indptr[n*M]; count = np.zeros(D + 1, np.int64)
-        for k in range(base, indptr[(n + 1)*M]): count[words[k] + 1] += 1
-        for w in range(D): count[w + 1] += count[w]; new_ptr[n*D + w] = base + count[w]
-        for j in range(M):
-            for k in range(indptr[n*M + j], indptr[n*M + j + 1]):
-                p = base + count[words[k]]; count[words[k]] += 1
-                comps[p] = j; new_values[p] = values[k]
-    new_ptr[N*D] = indptr[N*M]
-
-# %% ../../nbs/images/04_blocks.ipynb #7fffc322
+# %% ../../nbs/images/04_blocks.ipynb #5a94d13e
 class BilinearBlocks:
     "N sparse matrices of D words x M components, stored column after column."
     def __init__(self,
@@ -69,21 +25,25 @@ class BilinearBlocks:
                 ):
         N, D, M = (int(s) for s in shape)
         if len(indptr) != N*M + 1:
-            raise ValueError(f"indptr has {len(indptr)} entries; {N} images of {M} components need {N*M + 1}.")
+            raise ValueError(f"indptr has {len(indptr)} entries; {N} images of {M} components "
+                             f"need {N*M + 1}.")
         if len(words) != len(values) or len(words) != indptr[-1]:
             raise ValueError("words, values and the last entry of indptr disagree in length.")
-        self.indptr, self.words, self.values, self.shape, self._T = indptr, words, values, (N, D, M), None
+        self.indptr, self.words, self.values = indptr, words, values
+        self.shape, self._T = (N, D, M), None
     n_images, n_words, n_components = (property(lambda self, k=k: self.shape[k]) for k in range(3))
     nnz = property(lambda self: len(self.words))
     nbytes = property(lambda self: self.indptr.nbytes + self.words.nbytes + self.values.nbytes)
     def __len__(self): return self.shape[0]
     def __repr__(self):
-        return "BilinearBlocks({} images x {} words x {} components, {} values, {:.1f} MB)".format(*self.shape, self.nnz, self.nbytes/1e6)
+        N, D, M = self.shape
+        return (f"BilinearBlocks({N} images x {D} words x {M} components, {self.nnz} values, "
+                f"{self.nbytes/1e6:.1f} MB)")
     def __getitem__(self, rows): return take_images(self, rows)
     def right(self, beta, n_jobs=1):
-        return block_product(self, _right, beta, self.n_components, self.n_words, n_jobs)
+        return block_product(self, right_products, beta, self.n_components, self.n_words, n_jobs)
     def left(self, alpha, n_jobs=1):
-        return block_product(self, _left, alpha, self.n_words, self.n_components, n_jobs)
+        return block_product(self, left_products, alpha, self.n_words, self.n_components, n_jobs)
     def scores(self, alpha, beta, n_jobs=1):
         return self.left(alpha, n_jobs)@np.asarray(beta, np.float64)
     def bag(self): return self.right(np.ones(self.n_components))
@@ -93,7 +53,9 @@ class BilinearBlocks:
     def to_csr(self): return csr_blocks(self)
     @property
     def T(self):
-        if self._T is None: self._T = transpose_blocks(self); self._T._T = self
+        if self._T is None:
+            self._T = transpose_blocks(self)
+            self._T._T = self
         return self._T
 
 # %% ../../nbs/images/04_blocks.ipynb #0dbbad25
@@ -104,11 +66,14 @@ def over_images(work,        # function of (lo, hi), releases the lock
     "Run `work` over 0..n in `n_jobs` contiguous ranges."
     if n_jobs == 1 or n < 64: return work(0, n)
     from joblib import Parallel, cpu_count, delayed
-    jobs = min(cpu_count() if n_jobs < 0 else n_jobs, n); cut = np.linspace(0, n, jobs + 1).astype(int)
-    Parallel(n_jobs=jobs, prefer="threads")(delayed(work)(int(a), int(b)) for a, b in zip(cut[:-1], cut[1:]))
+    jobs = min(cpu_count() if n_jobs < 0 else n_jobs, n)
+    cut = np.linspace(0, n, jobs + 1).astype(int)
+    Parallel(n_jobs=jobs, prefer="threads")(delayed(work)(int(a), int(b)) for a,
+                                            b in zip(cut[:-1], cut[1:]))
 
+# %% ../../nbs/images/04_blocks.ipynb #58ed0450
 def block_product(X:BilinearBlocks, # N matrices
-                  kernel,           # `_right` or `_left`
+                  kernel,           # `right_products` or `left_products`
                   v:np.ndarray,     # the vector
                   n_in:int, n_out:int, # its length, and that of each result
                   n_jobs:int=1,     # threads
@@ -117,26 +82,31 @@ def block_product(X:BilinearBlocks, # N matrices
     v = np.ascontiguousarray(v, np.float64)
     if v.shape != (n_in,): raise ValueError(f"The vector has shape {v.shape}, expected ({n_in},).")
     out = np.zeros((X.n_images, n_out))
-    over_images(lambda lo, hi: kernel(X.indptr, X.words, X.values, v, X.n_components, lo, hi, out), X.n_images, n_jobs)
+    over_images(lambda lo, hi: kernel(X.indptr, X.words, X.values, v, X.n_components, lo, hi, out),
+                X.n_images, n_jobs)
     return out
 
-# %% ../../nbs/images/04_blocks.ipynb #22d58d58
+# %% ../../nbs/images/04_blocks.ipynb #6ba229c8
 def transpose_blocks(X:BilinearBlocks,   # N matrices of D x M
                     )->BilinearBlocks:   # N matrices of M x D
     "Every matrix transposed: the word-major form."
-    N, D, M = X.shape; ptr = np.empty(N*D + 1, np.int64)
+    N, D, M = X.shape
+    ptr = np.empty(N*D + 1, np.int64)
     comps, vals = np.empty(X.nnz, np.uint16 if M <= 65536 else np.int32), np.empty_like(X.values)
-    _transpose(X.indptr, X.words, X.values, N, D, M, ptr, comps, vals)
+    transpose_columns(X.indptr, X.words, X.values, N, D, M, ptr, comps, vals)
     return BilinearBlocks(ptr, comps, vals, (N, M, D))
 
+# %% ../../nbs/images/04_blocks.ipynb #13a41773
 def take_images(X:BilinearBlocks,    # many images
                 rows,                # an index array, a mask, a slice or one number
                )->BilinearBlocks:    # those images, copied
     "Some of the images, in the order asked for."
-    rows = np.atleast_1d(np.arange(X.n_images)[rows]).astype(np.int64); M = X.n_components
+    rows = np.atleast_1d(np.arange(X.n_images)[rows]).astype(np.int64)
+    M = X.n_components
     nnz = int((X.indptr[rows*M + M] - X.indptr[rows*M]).sum())
-    ptr, w, v = np.empty(len(rows)*M + 1, np.int64), np.empty(nnz, X.words.dtype), np.empty(nnz, X.values.dtype)
-    _take(X.indptr, X.words, X.values, M, rows, ptr, w, v)
+    ptr, w, v = np.empty(len(rows)*M + 1,
+                         np.int64), np.empty(nnz, X.words.dtype), np.empty(nnz, X.values.dtype)
+    take_columns(X.indptr, X.words, X.values, M, rows, ptr, w, v)
     return BilinearBlocks(ptr, w, v, (len(rows), X.n_words, M))
 
 # %% ../../nbs/images/04_blocks.ipynb #151656b4
@@ -146,8 +116,10 @@ def map_values(X:BilinearBlocks,  # counts
     "Apply a function to every stored value."
     if not np.all(fn(np.zeros(1, np.float32)) == 0):
         raise ValueError("The function does not keep zero at zero: the result would not be sparse.")
-    return BilinearBlocks(X.indptr, X.words, np.asarray(fn(X.values.astype(np.float32)), np.float32), X.shape)
+    return BilinearBlocks(X.indptr, X.words, np.asarray(fn(X.values.astype(np.float32)),
+                                                        np.float32), X.shape)
 
+# %% ../../nbs/images/04_blocks.ipynb #78331a9f
 def normalise_blocks(X:BilinearBlocks,  # counts
                      by:str="image",    # sums to one over each "image" or over each "component"
                     )->BilinearBlocks:  # frequencies, float32
@@ -155,15 +127,19 @@ def normalise_blocks(X:BilinearBlocks,  # counts
     if by not in ("image", "component"):
         raise ValueError(f"by must be 'image' or 'component', got {by!r}")
     start = X.indptr if by == "component" else X.indptr[::X.n_components]
-    size = np.diff(start); v = X.values.astype(np.float32)
-    total = np.zeros(len(size)); full = size > 0
+    size = np.diff(start)
+    v = X.values.astype(np.float32)
+    total = np.zeros(len(size))
+    full = size > 0
     if full.any(): total[full] = np.add.reduceat(v, start[:-1][full], dtype=np.float64)
-    return BilinearBlocks(X.indptr, X.words, v/np.repeat(np.where(total > 0, total, 1), size).astype(np.float32), X.shape)
+    return BilinearBlocks(X.indptr, X.words, v/np.repeat(np.where(total > 0, total, 1),
+                                                         size).astype(np.float32), X.shape)
 
 # %% ../../nbs/images/04_blocks.ipynb #b427a99d
 def dense_blocks(X:BilinearBlocks)->np.ndarray: # (N, D, M) float64
     "All zeros written out; for small things."
-    N, D, M = X.shape; out = np.zeros((N*M, D))
+    N, D, M = X.shape
+    out = np.zeros((N*M, D))
     out[np.repeat(np.arange(N*M), np.diff(X.indptr)), X.words] = X.values
     return out.reshape(N, M, D).transpose(0, 2, 1)
 
@@ -174,8 +150,8 @@ def csr_blocks(X:BilinearBlocks): # scipy CSR (N, M*D): column j*D + k is word k
     cols = np.repeat(np.arange(N*M) % M, np.diff(X.indptr)).astype(np.int32)*D + X.words
     return sp.csr_matrix((X.values, cols, X.indptr[::M]), shape=(N, M*D))
 
-# %% ../../nbs/images/04_blocks.ipynb #02aa0661
-def blocks_from(X,           # (N, D, M) array, or a list of D x M matrices (dense or scipy sparse), or a `BilinearBlocks`
+# %% ../../nbs/images/04_blocks.ipynb #d68858f0
+def blocks_from(X, # (N, D, M) array, list of D x M matrices (dense or sparse), or blocks
                )->BilinearBlocks:
     "Blocks from whatever holds N matrices of one shape."
     if isinstance(X, BilinearBlocks): return X
@@ -184,8 +160,12 @@ def blocks_from(X,           # (N, D, M) array, or a list of D x M matrices (den
     import scipy.sparse as sp
     cols = [sp.csc_matrix(m) for m in mats]
     D, M = cols[0].shape
-    if any(c.shape != (D, M) for c in cols): raise ValueError("All images must have the same numbers of words and components.")
-    for c in cols: c.sum_duplicates(); c.eliminate_zeros()
+    if any(c.shape != (D, M)
+           for c in cols):
+        raise ValueError("All images must have the same numbers of words and components.")
+    for c in cols:
+        c.sum_duplicates()
+        c.eliminate_zeros()
     off = np.cumsum([0] + [c.nnz for c in cols])
     ptr = np.concatenate([[0]] + [c.indptr[1:].astype(np.int64) + o for c, o in zip(cols, off)])
     values = np.concatenate([c.data for c in cols])
@@ -199,13 +179,17 @@ def save_blocks(X:BilinearBlocks,        # what to store
                 **meta:str,              # notes kept in the file
                ):
     "Write blocks as an Arrow file, whole or not at all."
-    N, D, M = X.shape; off = X.indptr[::M] if M else np.zeros(N + 1, np.int64)
+    N, D, M = X.shape
+    off = X.indptr[::M] if M else np.zeros(N + 1, np.int64)
     local = (X.indptr[:-1].reshape(N, M) - off[:-1, None]).astype(np.int32)
     table = pa.table({"begin": pa.FixedSizeListArray.from_arrays(pa.array(local.ravel()), M),
-                      "words": pa.LargeListArray.from_arrays(off, X.words), "values": pa.LargeListArray.from_arrays(off, X.values)})
-    meta = {"kind": "BilinearBlocks", "n_words": str(D), "n_components": str(M), **{k: str(v) for k, v in meta.items()}}
+                      "words": pa.LargeListArray.from_arrays(off, X.words),
+                      "values": pa.LargeListArray.from_arrays(off, X.values)})
+    meta = {"kind": "BilinearBlocks", "n_words": str(D), "n_components": str(M),
+            **{k: str(v) for k, v in meta.items()}}
     save_arrow(table.replace_schema_metadata(meta), path)
 
+# %% ../../nbs/images/04_blocks.ipynb #4c5a7dec
 def load_blocks(path:str|os.PathLike, # a file written by `save_blocks`
                )->BilinearBlocks:     # its words and values are mapped, not read
     "Open stored blocks."
@@ -213,8 +197,11 @@ def load_blocks(path:str|os.PathLike, # a file written by `save_blocks`
     meta = {k.decode(): v.decode() for k, v in (table.schema.metadata or {}).items()}
     if meta.get("kind") != "BilinearBlocks": raise ValueError("The file does not hold blocks.")
     D, M = int(meta["n_words"]), int(meta["n_components"])
-    words, values, begin = (table[c].chunk(0) if table[c].num_chunks == 1 else table[c].combine_chunks()
+    words, values, begin = (table[c].chunk(0) if table[c].num_chunks == 1
+                            else table[c].combine_chunks()
                             for c in ("words", "values", "begin"))
     off = np.asarray(words.offsets)
-    ptr = np.append((np.asarray(begin.flatten()).reshape(-1, M) + off[:-1, None]).ravel(), off[-1]).astype(np.int64)
-    return BilinearBlocks(ptr, np.asarray(words.values), np.asarray(values.values), (table.num_rows, D, M))
+    ptr = np.append((np.asarray(begin.flatten()).reshape(-1, M) + off[:-1, None]).ravel(),
+                    off[-1]).astype(np.int64)
+    return BilinearBlocks(ptr, np.asarray(words.values), np.asarray(values.values),
+                          (table.num_rows, D, M))

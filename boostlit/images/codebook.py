@@ -6,21 +6,24 @@
 __all__ = ['KINDS', 'assign_words', 'fit_codebook', 'describe', 'full_how', 'sample_descriptors', 'cached_codebook',
            'image_words']
 
-# %% ../../nbs/images/03_codebook.ipynb #9c24582a
+# %% ../../nbs/images/03_codebook.ipynb #9bf7a22d
 import numpy as np
 import pyarrow as pa
-from .pictures import content_key, decode_image, load_arrow, map_images, resize_image, save_arrow
+from .pictures import (content_key, decode_image, load_arrow, map_images,
+                                      resize_image, save_arrow)
 from .descriptors import dense_colour, dense_grid, dense_orientation, dense_sift
 
-# %% ../../nbs/images/03_codebook.ipynb #8f04aa04
+# %% ../../nbs/images/03_codebook.ipynb #751a2920
 def assign_words(X:np.ndarray,        # (n, d) descriptors
                  centres:np.ndarray,  # (words, d) codebook
                  block:int=2048,      # descriptors at a time
                 )->np.ndarray:        # (n,) uint16, the number of the nearest centre
     "Nearest centre of every descriptor."
-    C = np.ascontiguousarray(centres, np.float32); X = np.asarray(X)
+    C = np.ascontiguousarray(centres, np.float32)
+    X = np.asarray(X)
     if X.ndim != 2 or X.shape[1] != C.shape[1]:
-        raise ValueError(f"Descriptors of shape {X.shape} do not fit a codebook of shape {C.shape}.")
+        raise ValueError(f"Descriptors of shape {X.shape} do not fit a codebook of shape "
+                         f"{C.shape}.")
     if len(C) > 65536: raise ValueError(f"A codebook has at most 65536 words, got {len(C)}.")
     half, CT, out = .5*(C*C).sum(1), np.ascontiguousarray(C.T), np.empty(len(X), np.uint16)
     for i in range(0, len(X), block):
@@ -40,8 +43,10 @@ def fit_codebook(X:np.ndarray,          # (n, d) sample of descriptors
     from sklearn.cluster import KMeans, MiniBatchKMeans
     from threadpoolctl import threadpool_limits
     X = np.asarray(X, np.float32)
-    if len(X) < n_words: raise ValueError(f"{n_words} words need at least as many descriptors, got {len(X)}.")
-    if batch: km = MiniBatchKMeans(n_words, random_state=random_state, n_init=1, batch_size=4096, max_iter=max_iter, compute_labels=False)
+    if len(X) < n_words:
+        raise ValueError(f"{n_words} words need at least as many descriptors, got {len(X)}.")
+    if batch: km = MiniBatchKMeans(n_words, random_state=random_state, n_init=1, batch_size=4096,
+                                   max_iter=max_iter, compute_labels=False)
     else: km = KMeans(n_words, random_state=random_state, n_init=1, max_iter=max_iter, tol=0)
     with threadpool_limits(1):                             # see below
         C = km.fit(X).cluster_centers_.astype(np.float64)
@@ -50,14 +55,16 @@ def fit_codebook(X:np.ndarray,          # (n, d) sample of descriptors
     return C[np.argsort(C@v, kind="stable")].astype(np.float32)
 
 # %% ../../nbs/images/03_codebook.ipynb #2261681f
-KINDS = {"sift": (True, dense_sift), "colour": (False, dense_colour), "texture": (True, dense_orientation)}
+KINDS = {"sift": (True, dense_sift), "colour": (False, dense_colour),
+         "texture": (True, dense_orientation)}
 
+# %% ../../nbs/images/03_codebook.ipynb #dbf9d64a
 def describe(data:bytes,              # encoded picture
              kind:str="sift",         # "sift", "colour" or "texture"
              max_pixels:int|None=None,# shrink larger pictures
              mirror:bool=False,       # describe the picture as a mirror shows it
              **grid,                  # size, step (and sigma for "sift")
-            )->tuple[np.ndarray, tuple[int, int]]: # descriptors row by row, and the picture's (height, width)
+            )->tuple[np.ndarray, tuple[int, int]]: # descriptors, (height, width)
     "Decode a picture and describe the patches of its grid."
     if kind not in KINDS: raise ValueError(f"kind must be one of {sorted(KINDS)}, got {kind!r}")
     grey, fn = KINDS[kind]
@@ -65,13 +72,16 @@ def describe(data:bytes,              # encoded picture
     if mirror: img = np.ascontiguousarray(img[:, ::-1])
     return fn(img, **grid), img.shape[:2]
 
-def full_how(how:dict)->dict: # the same with the defaults written out, for a key that changes when a default does
+# %% ../../nbs/images/03_codebook.ipynb #21c561f3
+def full_how(how:dict)->dict: # the same with the defaults written out
     "All that a descriptor depends on."
     import inspect
     kind = how.get("kind", "sift")
-    own = {k: p.default for k, p in inspect.signature(KINDS[kind][1]).parameters.items() if p.default is not p.empty}
+    own = {k: p.default for k, p in inspect.signature(KINDS[kind][1]).parameters.items()
+           if p.default is not p.empty}
     return {"version": 1, "kind": kind, "max_pixels": None, **own, **how}
 
+# %% ../../nbs/images/03_codebook.ipynb #3f2e6387
 def sample_descriptors(images,                  # encoded pictures
                        n_images:int=600,        # so many of them at most
                        per_image:int=200,       # patches of each
@@ -88,8 +98,10 @@ def sample_descriptors(images,                  # encoded pictures
         D = D[np.random.default_rng(seed).permutation(len(D))[:per_image]]
         return dict(d=D.ravel(), dim=D.shape[1])
     pictures, params = [images[int(i)] for i in chosen], [full_how(how), per_image, random_state]
-    table = map_images(some, pictures, params, "sample", cache, n_jobs, progress=progress, desc="sampling patches")
-    return table["d"].combine_chunks().flatten().to_numpy(zero_copy_only=False).reshape(-1, table["dim"][0].as_py())
+    table = map_images(some, pictures, params, "sample", cache, n_jobs, progress=progress,
+                       desc="sampling patches")
+    flat = table["d"].combine_chunks().flatten().to_numpy(zero_copy_only=False)
+    return flat.reshape(-1, table["dim"][0].as_py())
 
 # %% ../../nbs/images/03_codebook.ipynb #2586482c
 def cached_codebook(images,               # encoded pictures
@@ -101,24 +113,28 @@ def cached_codebook(images,               # encoded pictures
                     **how,                # as in `describe`
                    )->np.ndarray:         # (n_words, d) float32
     "Sample patches, cluster them, and keep the centres in the cache under the key of the sample."
-    X = sample_descriptors(images, n_images, per_image, random_state, n_jobs, progress, cache, **how)
+    X = sample_descriptors(images, n_images, per_image, random_state, n_jobs, progress, cache,
+                           **how)
     if cache is None: return fit_codebook(X, n_words, random_state, batch)
     import pathlib
     path = pathlib.Path(cache)/f"codebook-{content_key(X, n_words, random_state, batch)}.arrow"
     if not path.is_file():
         C = fit_codebook(X, n_words, random_state, batch)
-        save_arrow(pa.table({"centre": pa.FixedSizeListArray.from_arrays(pa.array(C.ravel()), C.shape[1])}), path)
+        save_arrow(pa.table({"centre": pa.FixedSizeListArray.from_arrays(pa.array(C.ravel()),
+                                                                         C.shape[1])}), path)
     col = load_arrow(path)["centre"].combine_chunks()
     return np.array(col.flatten()).reshape(len(col), -1)
 
+# %% ../../nbs/images/03_codebook.ipynb #2d7e41ad
 def image_words(images,             # encoded pictures
                 centres:np.ndarray, # codebook
                 cache=None, n_jobs:int=1, progress:bool=False, # as in `map_images`
                 **how,              # as in `describe`
-               )->pa.Table:         # height, width, rows, cols (of the grid), words (list of uint16, row by row)
+               )->pa.Table:         # height, width, rows, cols of the grid, words row by row
     "The visual word of every patch of every picture."
     def work(data):
         D, (h, w) = describe(data, **how)
         ys, xs = dense_grid(h, w, how.get("size", 16), how.get("step", 8))
         return dict(height=h, width=w, rows=len(ys), cols=len(xs), words=assign_words(D, centres))
-    return map_images(work, images, [full_how(how), centres], "words", cache, n_jobs, progress=progress, desc="visual words")
+    return map_images(work, images, [full_how(how), centres], "words", cache, n_jobs,
+                      progress=progress, desc="visual words")

@@ -7,14 +7,14 @@ __all__ = ['window_axis', 'component_histograms', 'blocks_of_boxes', 'component_
            'intersection_kernel', 'pyramid_kernel', 'image_features', 'random_split', 'class_accuracy', 'platt_curves',
            'kernel_svm']
 
-# %% ../../nbs/images/05_components.ipynb #a673bdba
+# %% ../../nbs/images/05_components.ipynb #fae3f641
 import pathlib
 import numpy as np
 import pyarrow as pa
-from numba import njit
 from ..core.datasets import cache_dir
 from .pictures import content_key, image_table, list_column
 from .descriptors import dense_grid
+from .kernels import row_intersections, window_words
 from .codebook import cached_codebook, image_words
 from .blocks import BilinearBlocks, load_blocks, over_images, save_blocks
 
@@ -24,7 +24,8 @@ def window_axis(length:int,   # pixels along the axis
                 count:int,    # number of windows
                )->tuple[np.ndarray, int]: # where they begin, and their side
     "`count` equal windows along an axis that cover it."
-    if length < 1 or size < 1 or count < 1: raise ValueError("length, size and count must be at least 1")
+    if length < 1 or size < 1 or count < 1:
+        raise ValueError("length, size and count must be at least 1")
     side = min(length, max(size, -(-length//count)))
     return np.round(np.arange(count)*((length - side)/max(count - 1, 1))).astype(np.int64), side
 
@@ -59,51 +60,36 @@ def _split_ranges(length, parts, size, step):
     cut = np.searchsorted(centre, np.arange(parts + 1)*length/parts)
     return cut[:-1], cut[1:]
 
-@njit(cache=True, nogil=True)
-def _count_words(off, words, cols, box, which, n_words, lo, hi, fill, indptr, out_words, out_values):
-    "Distinct words and their counts of every window `box[which[n], j]` = (r0, r1, c0, c1); only their number unless `fill`."
-    M = box.shape[1]; count = np.zeros(n_words, np.int64)
-    for n in range(lo, hi):
-        for j in range(M):
-            r0, r1, c0, c1 = box[which[n], j]
-            seen = 0
-            for r in range(r0, r1):
-                for c in range(c0, c1):
-                    w = words[off[n] + r*cols[n] + c]
-                    if count[w] == 0: seen += 1
-                    count[w] += 1
-            if not fill: indptr[n*M + j + 1] = seen
-            else:
-                p = indptr[n*M + j]
-                for r in range(r0, r1):
-                    for c in range(c0, c1):
-                        w = words[off[n] + r*cols[n] + c]
-                        if count[w] > 0: out_words[p] = w; p += 1; count[w] = -count[w]
-                out_words[indptr[n*M + j]:p].sort()
-                for q in range(indptr[n*M + j], p): out_values[q] = -count[out_words[q]]
-            for r in range(r0, r1):
-                for c in range(c0, c1): count[words[off[n] + r*cols[n] + c]] = 0
-
-# %% ../../nbs/images/05_components.ipynb #42b97d56
+# %% ../../nbs/images/05_components.ipynb #03d5661f
 def blocks_of_boxes(table:pa.Table,     # words of the images, from `image_words`
                     n_words:int,        # size of the codebook
-                    boxes,              # function (height, width) -> (M, 4) ranges r0, r1, c0, c1 of grid rows and columns
+                    boxes,              # function (height, width) -> (M, 4) ranges r0, r1, c0, c1
                     n_jobs:int=1,       # threads
                    )->BilinearBlocks:   # words x windows of every image
     "Word counts in windows, for windows given as ranges of the patch grid."
-    off, words = list_column(table, "words"); N = table.num_rows
+    off, words = list_column(table, "words")
+    N = table.num_rows
     sizes = np.c_[table["height"].to_numpy(), table["width"].to_numpy()]
-    kinds, which = np.unique(sizes, axis=0, return_inverse=True); which = which.ravel()
-    box = np.array([boxes(int(h), int(w)) for h, w in kinds], np.int64); M = box.shape[1]
-    cols = table["cols"].to_numpy().astype(np.int64); ptr = np.zeros(N*M + 1, np.int64)
-    if len(words) and words.max() >= n_words: raise ValueError(f"Word {words.max()} does not belong to a codebook of {n_words} words.")
+    kinds, which = np.unique(sizes, axis=0, return_inverse=True)
+    which = which.ravel()
+    box = np.array([boxes(int(h), int(w)) for h, w in kinds], np.int64)
+    M = box.shape[1]
+    where = np.c_[off[:-1], table["cols"].to_numpy(), which].astype(np.int64)
+    ptr = np.zeros(N*M + 1, np.int64)
+    if len(words) and words.max() >= n_words:
+        raise ValueError(f"Word {words.max()} does not belong to a codebook of {n_words} words.")
     none = np.zeros(0, np.uint16)
-    over_images(lambda a, b: _count_words(off, words, cols, box, which, n_words, a, b, False, ptr, none, none), N, n_jobs)
+    over_images(lambda a, b: window_words(words, where, box, n_words, a, b, ptr, none, none),
+                N, n_jobs)
     np.cumsum(ptr, out=ptr)
     out, val = np.empty(ptr[-1], np.uint16), np.empty(ptr[-1], np.uint16)
-    over_images(lambda a, b: _count_words(off, words, cols, box, which, n_words, a, b, True, ptr, out, val), N, n_jobs)
-    return BilinearBlocks(ptr, out, val.astype(np.uint8) if len(val) and val.max() < 256 else val, (N, n_words, M))
+    if len(out):
+        over_images(lambda a, b: window_words(words, where, box, n_words, a, b, ptr, out, val),
+                    N, n_jobs)
+    return BilinearBlocks(ptr, out, val.astype(np.uint8) if len(val) and val.max() < 256 else val,
+                          (N, n_words, M))
 
+# %% ../../nbs/images/05_components.ipynb #56172f7c
 def component_blocks(table:pa.Table,      # words of the images, from `image_words`
                      n_words:int,         # size of the codebook
                      grid:tuple=(20, 15), # components across and down
@@ -113,7 +99,8 @@ def component_blocks(table:pa.Table,      # words of the images, from `image_wor
                     )->BilinearBlocks:    # component j = row*across + column
     "The matrices X of the bilinear model."
     def boxes(h, w):
-        (r0, r1), (c0, c1) = _axis_ranges(h, side, grid[1], size, step), _axis_ranges(w, side, grid[0], size, step)
+        (r0, r1), (c0, c1) = _axis_ranges(h, side, grid[1], size,
+                                          step), _axis_ranges(w, side, grid[0], size, step)
         i, j = np.divmod(np.arange(grid[0]*grid[1]), grid[0])
         return np.c_[r0[i], r1[i], c0[j], c1[j]]
     return blocks_of_boxes(table, n_words, boxes, n_jobs)
@@ -130,55 +117,55 @@ def pyramid_blocks(table:pa.Table,   # words of the images
         out = []
         for p in 2**np.arange(levels):
             (r0, r1), (c0, c1) = _split_ranges(h, p, size, step), _split_ranges(w, p, size, step)
-            i, j = np.divmod(np.arange(p*p), p); out.append(np.c_[r0[i], r1[i], c0[j], c1[j]])
+            i, j = np.divmod(np.arange(p*p), p)
+            out.append(np.c_[r0[i], r1[i], c0[j], c1[j]])
         return np.concatenate(out)
     return blocks_of_boxes(table, n_words, boxes, n_jobs)
 
-def pyramid_weights(levels:int=3)->np.ndarray: # (1 + 4 + 16 + ...,) summing, level by level, to the w of the formula
+# %% ../../nbs/images/05_components.ipynb #0e1ae742
+def pyramid_weights(levels:int=3)->np.ndarray: # (1 + 4 + 16 + ...,), one for each window
     "Weights of the windows of a pyramid."
     w = [2.**-(levels - 1)] + [2.**(l - levels) for l in range(1, levels)]
     return np.repeat(w, 4**np.arange(levels))
 
-# %% ../../nbs/images/05_components.ipynb #f1555b20
-@njit(cache=True, nogil=True)
-def _intersect(ip, ix, v, jp, jx, u, width, first, stride, same, out):
-    buf = np.zeros(width, np.float32)
-    for a in range(first, len(ip) - 1, stride):
-        for k in range(ip[a], ip[a + 1]): buf[ix[k]] = v[k]
-        for b in range(a if same else 0, len(jp) - 1):
-            s = np.float32(0)
-            for k in range(jp[b], jp[b + 1]): s += min(buf[jx[k]], u[k])
-            out[a, b] = s
-        for k in range(ip[a], ip[a + 1]): buf[ix[k]] = 0
-
+# %% ../../nbs/images/05_components.ipynb #209b8520
 def intersection_kernel(A,              # scipy CSR or dense, (n, d), non-negative
                         B=None,         # (m, d); None: A with itself
                         n_jobs:int=1,   # threads
                        )->np.ndarray:   # (n, m) float32
     "Histogram intersection: the sum of the smaller of two entries."
     import scipy.sparse as sp
-    A = sp.csr_matrix(A, dtype=np.float32); same = B is None; B = A if same else sp.csr_matrix(B, dtype=np.float32)
-    if A.shape[1] != B.shape[1]: raise ValueError(f"Histograms of {A.shape[1]} and {B.shape[1]} bins cannot be compared.")
+    A = sp.csr_matrix(A, dtype=np.float32)
+    same = B is None
+    B = A if same else sp.csr_matrix(B, dtype=np.float32)
+    if A.shape[1] != B.shape[1]:
+        raise ValueError(f"Histograms of {A.shape[1]} and {B.shape[1]} bins cannot be compared.")
     out = np.zeros((A.shape[0], B.shape[0]), np.float32)
     from joblib import Parallel, cpu_count, delayed
-    jobs = cpu_count() if n_jobs < 0 else n_jobs          # every jobs-th row: equal work, though rows of a triangle differ in length
-    work = delayed(lambda k: _intersect(A.indptr, A.indices, A.data, B.indptr, B.indices, B.data, A.shape[1], k, jobs, same, out))
+    # every jobs-th row: equal work, though rows of a triangle differ in length
+    jobs = cpu_count() if n_jobs < 0 else n_jobs
+    left, right = (A.indptr, A.indices, A.data), (B.indptr, B.indices, B.data)
+    work = delayed(lambda k: row_intersections(left, right, A.shape[1], k, jobs, same, out))
     Parallel(n_jobs=jobs, prefer="threads")(work(k) for k in range(jobs))
     if same: out = np.maximum(out, out.T)
     return out
 
+# %% ../../nbs/images/05_components.ipynb #3dfa3eb2
 def pyramid_kernel(table:pa.Table, n_words:int, # words of the images, size of the codebook
                    levels:int=3,                # levels of the pyramid
                    n_jobs:int=1,                # threads
                    **patches,                   # size and step, if not 16 and 8
                   )->np.ndarray:                # (n, n) float32, one on the diagonal
     "Spatial-pyramid match kernel of all pairs of images, of word frequencies."
-    P = pyramid_blocks(table, n_words, levels, n_jobs=n_jobs, **patches); M = P.n_components
-    size = np.diff(P.indptr); n = np.maximum(P.right(np.eye(M)[0]).sum(1), 1)
+    P = pyramid_blocks(table, n_words, levels, n_jobs=n_jobs, **patches)
+    M = P.n_components
+    size = np.diff(P.indptr)
+    n = np.maximum(P.right(np.eye(M)[0]).sum(1), 1)
     w = np.repeat((pyramid_weights(levels)[None, :]/n[:, None]).ravel(), size)
-    return intersection_kernel(BilinearBlocks(P.indptr, P.words, (P.values*w).astype(np.float32), P.shape).to_csr(), n_jobs=n_jobs)
+    return intersection_kernel(BilinearBlocks(P.indptr, P.words, (P.values*w).astype(np.float32),
+                                              P.shape).to_csr(), n_jobs=n_jobs)
 
-# %% ../../nbs/images/05_components.ipynb #5aeae2c4
+# %% ../../nbs/images/05_components.ipynb #0c65de64
 def image_features(name:str,              # image set, such as "scene15"
                    n_words:int=1000,      # size of the codebook
                    grid:tuple=(20, 15),   # components across and down
@@ -191,58 +178,73 @@ def image_features(name:str,              # image set, such as "scene15"
                    n_images:int=600, per_image:int=200, # sample for the codebook
                    mirror:bool=False,     # also the words of the mirrored pictures?
                    **how,                 # as in `describe`
-                  )->dict:                # X (`BilinearBlocks`), words (table), y (labels), classes, files, centres; mirrored (table) if asked
+                  )->dict:                # X (blocks), words, y, classes, files, centres; mirrored if asked
     "Codebook, words and components of an image set, cached by content."
     cache = pathlib.Path(cache) if cache is not None else cache_dir()/"vision"
-    table = image_table(name, classes, per_class); images = table["image"]
+    table = image_table(name, classes, per_class)
+    images = table["image"]
     job = dict(cache=cache, n_jobs=n_jobs, progress=progress)
     centres = cached_codebook(images, n_words, random_state, n_images, per_image, **job, **how)
     words = image_words(images, centres, **job, **how)
     off, flat = list_column(words, "words")
-    path = cache/f"blocks-{content_key(flat, words['height'].to_numpy(), words['width'].to_numpy(), n_words, list(grid), side, how)}.arrow"
+    sizes = words["height"].to_numpy(), words["width"].to_numpy()
+    key = content_key(flat, *sizes, n_words, list(grid), side, how)
+    path = cache/f"blocks-{key}.arrow"
     patches = {k: how[k] for k in ("size", "step") if k in how}
-    if not path.is_file(): save_blocks(component_blocks(words, n_words, grid, side, n_jobs=n_jobs, **patches), path, grid=grid, side=side)
-    y = np.asarray(table["class"].to_pylist()); classes, codes = np.unique(y, return_inverse=True)
+    if not path.is_file(): save_blocks(component_blocks(words, n_words, grid, side, n_jobs=n_jobs,
+                                                        **patches), path, grid=grid, side=side)
+    y = np.asarray(table["class"].to_pylist())
+    classes, codes = np.unique(y, return_inverse=True)
     more = dict(mirrored=image_words(images, centres, mirror=True, **job, **how)) if mirror else {}
-    return dict(X=load_blocks(path), words=words, y=codes, classes=classes, files=np.asarray(table["file"].to_pylist()), centres=centres) | more
+    return dict(X=load_blocks(path), words=words, y=codes, classes=classes,
+                files=np.asarray(table["file"].to_pylist()), centres=centres) | more
 
-# %% ../../nbs/images/05_components.ipynb #fb6a108d
+# %% ../../nbs/images/05_components.ipynb #162ea546
 def random_split(y:np.ndarray,       # class codes
                  n_train:int,        # training images a class
                  seed:int,           # of the split
                 )->tuple[np.ndarray, np.ndarray]: # training rows and test rows
     "`n_train` random images of each class for training, the rest for test."
     rng = np.random.default_rng(seed)
-    train = np.sort(np.concatenate([rng.permutation(np.flatnonzero(y == c))[:n_train] for c in np.unique(y)]))
+    train = np.sort(np.concatenate([rng.permutation(np.flatnonzero(y == c))[:n_train]
+                                    for c in np.unique(y)]))
     return train, np.setdiff1d(np.arange(len(y)), train)
 
-def class_accuracy(y:np.ndarray, p:np.ndarray)->float: # mean over classes of the share that is right
+def class_accuracy(y:np.ndarray, p:np.ndarray)->float: # mean of the shares that are right
     "Average of per-class classification rates, the papers' measure."
     return float(np.mean([np.mean(p[y == c] == c) for c in np.unique(y)]))
 
-# %% ../../nbs/images/05_components.ipynb #9d52e1b8
-def platt_curves(score,                  # score(fit, rows): scores of `rows`, a column a class, by machines fitted on rows `fit`
+# %% ../../nbs/images/05_components.ipynb #b8aa121e
+def platt_curves(score,                  # score(fit, rows): scores of `rows` by machines of `fit`
                  y:np.ndarray,           # labels of all rows
                  rows:np.ndarray,        # rows of the training set
-                )->tuple:                # slopes and offsets, one a class: slope*score + offset is in log-odds
+                )->tuple: # slopes and offsets, one a class: slope*score + offset is in log-odds
     "A logistic curve for the scores of every class, fitted to rows that the machine has not seen."
     from sklearn.linear_model import LogisticRegression
     from sklearn.model_selection import StratifiedKFold
-    parts = [(rows[b], score(rows[a], rows[b])) for a, b in StratifiedKFold(3, shuffle=True, random_state=0).split(rows, y[rows])]
-    at, S = np.concatenate([b for b, _ in parts]), np.concatenate([f.reshape(len(f), -1) for _, f in parts])
-    classes = np.unique(y[rows])[-S.shape[1]:]                  # two classes have one score, that of the second
+    parts = [(rows[b], score(rows[a], rows[b])) for a,
+             b in StratifiedKFold(3, shuffle=True, random_state=0).split(rows, y[rows])]
+    at, S = np.concatenate([b for b, _ in parts]), np.concatenate([f.reshape(len(f), -1) for _,
+                                                                   f in parts])
+    # two classes have one score, that of the second
+    classes = np.unique(y[rows])[-S.shape[1]:]
     curves = [LogisticRegression(C=100.).fit(S[:, [k]], y[at] == c) for k, c in enumerate(classes)]
     return np.array([m.coef_[0, 0] for m in curves]), np.array([m.intercept_[0] for m in curves])
 
+# %% ../../nbs/images/05_components.ipynb #b71d51ba
 def kernel_svm(K:np.ndarray, y:np.ndarray,            # kernel of all images, class codes
                train:np.ndarray, test:np.ndarray,     # rows
                C:float=10.,                           # cost
-               calibrate:bool=False,                  # turn scores into log-odds before they are compared?
+               calibrate:bool=False, # turn scores into log-odds before they are compared?
               )->np.ndarray:                          # predicted codes of the test rows
     "One-versus-all support vector machines on a given kernel; the largest score wins."
     from sklearn.svm import SVC
-    classes = np.unique(y); machine = lambda fit, c: SVC(C=C, kernel="precomputed").fit(K[np.ix_(fit, fit)], y[fit] == c)
-    score = lambda fit, rows: np.stack([machine(fit, c).decision_function(K[np.ix_(rows, fit)]) for c in classes], axis=1)
+    classes = np.unique(y)
+    machine = lambda fit, c: SVC(C=C, kernel="precomputed").fit(K[np.ix_(fit, fit)], y[fit] == c)
+    score = lambda fit, rows: np.stack([machine(fit, c).decision_function(K[np.ix_(rows, fit)])
+                                        for c in classes], axis=1)
     S = score(train, test)
-    if calibrate: slope, offset = platt_curves(score, y, train); S = slope*S + offset
+    if calibrate:
+        slope, offset = platt_curves(score, y, train)
+        S = slope*S + offset
     return classes[S.argmax(1)]

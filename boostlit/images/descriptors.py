@@ -10,34 +10,41 @@ import functools
 import numpy as np
 from .pictures import require_cv2, resize_image
 
-# %% ../../nbs/images/02_descriptors.ipynb #5cc9f5be
+# %% ../../nbs/images/02_descriptors.ipynb #385dc79b
 def dense_grid(h:int, w:int,    # height and width of the image
                size:int=16,     # side of a patch
                step:int=8,      # from one patch to the next
               )->tuple[np.ndarray, np.ndarray]: # top rows and left columns of the patches
     "Top-left corners of the patches of a regular grid, centred in the image."
-    if min(h, w) < size: raise ValueError(f"A picture of {w} x {h} pixels has no room for a patch of {size} x {size}.")
-    def axis(n): k = (n-size)//step + 1; return (n - size - (k-1)*step)//2 + step*np.arange(k)
+    if min(h, w) < size:
+        raise ValueError(f"A picture of {w} x {h} pixels has no room for a patch of "
+                         f"{size} x {size}.")
+    def axis(n):
+        k = (n-size)//step + 1
+        return (n - size - (k-1)*step)//2 + step*np.arange(k)
     return axis(h), axis(w)
 
-# %% ../../nbs/images/02_descriptors.ipynb #83b3a2d6
+# %% ../../nbs/images/02_descriptors.ipynb #72601baa
 def sift_patch(img:np.ndarray,      # grey image (height, width)
                y:int, x:int,        # top-left corner of the patch
                size:int=16,         # side of the patch
-               sigma:float=1.,      # blur of the image that is described (0.5 is assumed to be in it already)
+               sigma:float=1.,      # blur of the image that is described (0.5 is in it already)
               )->np.ndarray:        # 128 numbers of length one: (4 rows, 4 columns, 8 directions)
     "The SIFT descriptor of one upright patch, as the formula says it."
     g = require_cv2().GaussianBlur(img.astype(np.float32), (0, 0), np.sqrt(sigma**2 - .25))
     gx, gy = np.zeros_like(g), np.zeros_like(g)
     gx[1:-1, 1:-1] = g[1:-1, 2:] - g[1:-1, :-2]
     gy[1:-1, 1:-1] = g[:-2, 1:-1] - g[2:, 1:-1]  # y upwards
-    cell = size/4; R = int(np.ceil(2.5*cell)) - 1
-    r = np.arange(-R, R+1); cy, cx = y + size//2, x + size//2
+    cell = size/4
+    R = int(np.ceil(2.5*cell)) - 1
+    r = np.arange(-R, R+1)
+    cy, cx = y + size//2, x + size//2
     tent = lambda u: np.maximum(0, 1 - abs(u))
     A = tent(r/cell - (np.arange(4) - 1.5)[:, None])*np.exp(-.5*(r/(2*cell))**2)
     inside = lambda c, n: (c + r >= 0) & (c + r < n)
     rows, cols = inside(cy, g.shape[0]), inside(cx, g.shape[1])
-    win = np.ix_(cy + r[rows], cx + r[cols]); bx, by = gx[win], gy[win]
+    win = np.ix_(cy + r[rows], cx + r[cols])
+    bx, by = gx[win], gy[win]
     m, t = np.hypot(bx, by), np.arctan2(by, bx)*8/(2*np.pi)
     u = (t[None] - np.arange(8)[:, None, None] + 4) % 8 - 4
     d = np.einsum("ir,orc,jc->ijo", A[:, rows], m*tent(u), A[:, cols]).ravel()
@@ -47,9 +54,12 @@ def sift_patch(img:np.ndarray,      # grey image (height, width)
 # %% ../../nbs/images/02_descriptors.ipynb #1d85fd96
 @functools.lru_cache(maxsize=256)
 def _keypoints(h:int, w:int, size:int, step:int)->tuple:
-    cv2 = require_cv2(); ys, xs = dense_grid(h, w, size, step)
-    return tuple(cv2.KeyPoint(float(x + size//2), float(y + size//2), size/6, 0.) for y in ys for x in xs)
+    cv2 = require_cv2()
+    ys, xs = dense_grid(h, w, size, step)
+    return tuple(cv2.KeyPoint(float(x + size//2), float(y + size//2), size/6, 0.) for y in ys
+                 for x in xs)
 
+# %% ../../nbs/images/02_descriptors.ipynb #ff93b2dc
 def dense_sift(img:np.ndarray,      # grey image, uint8
                size:int=16,         # side of a patch
                step:int=8,          # from one patch to the next
@@ -57,7 +67,8 @@ def dense_sift(img:np.ndarray,      # grey image, uint8
               )->np.ndarray:        # (rows*columns of the grid, 128) uint8, of length about 512
     "SIFT descriptors of all patches of the grid, row by row, by OpenCV."
     cv2 = require_cv2()
-    return cv2.SIFT_create(sigma=sigma).compute(img, _keypoints(*img.shape, size, step))[1].astype(np.uint8)
+    return cv2.SIFT_create(sigma=sigma).compute(img, _keypoints(*img.shape, size,
+                                                                step))[1].astype(np.uint8)
 
 # %% ../../nbs/images/02_descriptors.ipynb #8b1dab19
 def _cell_sums(channels:np.ndarray, # (height, width, c)
@@ -71,25 +82,29 @@ def _cell_sums(channels:np.ndarray, # (height, width, c)
     out = at(h, h) - at(0, h) - at(h, 0) + at(0, 0)
     return out.reshape(len(ys)*len(xs), 2, 2, -1)
 
+# %% ../../nbs/images/02_descriptors.ipynb #af88ba97
 def dense_colour(rgb:np.ndarray,    # (height, width, 3) uint8
                  size:int=16, step:int=8, # the grid
                 )->np.ndarray:      # (patches, 12) float32, mean R, G, B of 2 x 2 cells
     "Mean colours of the four quarters of every patch."
     ys, xs = dense_grid(*rgb.shape[:2], size, step)
-    return (_cell_sums(rgb, ys, xs, size)/(size//2)**2).reshape(len(ys)*len(xs), 12).astype(np.float32)
+    return (_cell_sums(rgb, ys, xs, size)/(size//2)**2).reshape(len(ys)*len(xs),
+                                                                12).astype(np.float32)
 
-# %% ../../nbs/images/02_descriptors.ipynb #079cda0d
+# %% ../../nbs/images/02_descriptors.ipynb #f73e8a55
 def dense_orientation(grey:np.ndarray,  # (height, width) uint8
                       size:int=16, step:int=8, # the grid
-                     )->np.ndarray:     # (patches, 32) float32: 2 x 2 cells x 8 directions, length at most one
+                     )->np.ndarray:     # (patches, 32) float32: 2 x 2 cells x 8 directions
     "Histograms of gradient directions in the four quarters of every patch, normalised as SIFT is."
     g = require_cv2().GaussianBlur(grey.astype(np.float32), (0, 0), 1.)
     gx, gy = np.zeros_like(g), np.zeros_like(g)
-    gx[:, 1:-1] = g[:, 2:] - g[:, :-2]; gy[1:-1] = g[:-2] - g[2:]
+    gx[:, 1:-1] = g[:, 2:] - g[:, :-2]
+    gy[1:-1] = g[:-2] - g[2:]
     m, t = np.hypot(gx, gy), np.arctan2(gy, gx)*8/(2*np.pi) % 8
     u = (t[:, :, None] - np.arange(8) + 4) % 8 - 4
     ys, xs = dense_grid(*grey.shape, size, step)
-    d = _cell_sums(m[:, :, None]*np.maximum(0, 1 - abs(u)), ys, xs, size).reshape(len(ys)*len(xs), 32)
+    d = _cell_sums(m[:, :, None]*np.maximum(0, 1 - abs(u)), ys, xs, size).reshape(len(ys)*len(xs),
+                                                                                  32)
     n = np.linalg.norm(d, axis=1, keepdims=True)
     d = np.minimum(d/np.maximum(n, 1e-9), .3)
     return (d/np.maximum(np.linalg.norm(d, axis=1, keepdims=True), 1e-9)).astype(np.float32)

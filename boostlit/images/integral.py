@@ -6,37 +6,35 @@
 __all__ = ['HAAR', 'BOARDS', 'SIGNS', 'integral_image', 'box_sum', 'haar_features', 'sample_haar', 'haar_values',
            'background_windows', 'feature_rows']
 
-# %% ../../nbs/images/06_integral.ipynb #9c4bf35d
+# %% ../../nbs/images/06_integral.ipynb #75bf1158
 import numpy as np
-from numba import njit
+from joblib import Parallel, delayed
+from ..core.tables import progress_bar
+from .kernels import haar_responses, integral_tables
+from .pictures import decode_image, require_cv2
 
-# %% ../../nbs/images/06_integral.ipynb #d44ea8e9
-@njit(cache=True, nogil=True)
-def _integrals(img):
-    h, w = img.shape; S, Q = np.zeros((h+1, w+1), np.int64), np.zeros((h+1, w+1), np.int64)
-    for y in range(h):
-        s = q = np.int64(0)
-        for x in range(w):
-            v = np.int64(img[y, x]); s += v; q += v*v
-            S[y+1, x+1] = S[y, x+1] + s; Q[y+1, x+1] = Q[y, x+1] + q
-    return S, Q
-
+# %% ../../nbs/images/06_integral.ipynb #ec70fd4c
 def integral_image(img:np.ndarray,   # (height, width), integers
-                  )->tuple[np.ndarray, np.ndarray]: # integral of the image and of its square, (height+1, width+1) int64
+                  )->tuple[np.ndarray, np.ndarray]: # of values and of squares, int64
     "Integral images of the pixels and of their squares."
     img = np.asarray(img)
-    if img.ndim != 2 or img.dtype.kind not in "iub": raise ValueError("An integral image needs a two-dimensional array of integers.")
-    return _integrals(np.ascontiguousarray(img))
+    if img.ndim != 2 or img.dtype.kind not in "iub":
+        raise ValueError("An integral image needs a two-dimensional array of integers.")
+    return integral_tables(np.ascontiguousarray(img))
 
-def box_sum(S:np.ndarray, y0, x0, y1, x1): # sums over rows y0..y1-1 and columns x0..x1-1; corners may be arrays
+def box_sum(S:np.ndarray, y0, x0, y1, x1): # rows y0..y1-1, columns x0..x1-1, also arrays
     "Sum over rectangles, from the integral image."
     return S[y1, x1] - S[y0, x1] - S[y1, x0] + S[y0, x0]
 
 # %% ../../nbs/images/06_integral.ipynb #9022c237
-HAAR = np.dtype([("kind", "i1"), ("y", "i2"), ("x", "i2"), ("h", "i2"), ("w", "i2")])   # h, w: size of one cell
-BOARDS = ((1, 2), (2, 1), (1, 3), (3, 1), (2, 2))                                        # cells down and across, by kind
-SIGNS = np.array([[1, -1, 0, 0], [1, -1, 0, 0], [1, -1, 1, 0], [1, -1, 1, 0], [1, -1, -1, 1]], np.float64)
+# h, w: size of one cell
+HAAR = np.dtype([("kind", "i1"), ("y", "i2"), ("x", "i2"), ("h", "i2"), ("w", "i2")])
+# cells down and across, by kind
+BOARDS = ((1, 2), (2, 1), (1, 3), (3, 1), (2, 2))
+SIGNS = np.array([[1, -1, 0, 0], [1, -1, 0, 0], [1, -1, 1, 0], [1, -1, 1, 0], [1, -1, -1, 1]],
+                 np.float64)
 
+# %% ../../nbs/images/06_integral.ipynb #db151ad8
 def haar_features(height:int, width:int,  # size of the window
                   step:int=1,             # grid of positions and cell sizes
                   min_cell:int=1,         # smallest side of a cell
@@ -46,42 +44,34 @@ def haar_features(height:int, width:int,  # size of the window
     for kind, (down, across) in enumerate(BOARDS):
         for h in range(min_cell, height//down + 1, step):
             for w in range(min_cell, width//across + 1, step):
-                y, x = np.mgrid[0:height - down*h + 1:step, 0:width - across*w + 1:step].reshape(2, -1)
-                f = np.zeros(len(y), HAAR); f["kind"], f["y"], f["x"], f["h"], f["w"] = kind, y, x, h, w; out.append(f)
+                y, x = np.mgrid[0:height - down*h + 1:step,
+                                0:width - across*w + 1:step].reshape(2, -1)
+                f = np.zeros(len(y), HAAR)
+                f["kind"], f["y"], f["x"], f["h"], f["w"] = kind, y, x, h, w
+                out.append(f)
     return np.concatenate(out) if out else np.zeros(0, HAAR)
 
+# %% ../../nbs/images/06_integral.ipynb #875f77b9
 def sample_haar(height:int, width:int,    # size of the window
                 n:int,                    # so many features
                 random_state:int=0,       # seed
                 step:int=2, min_cell:int=2, # as in `haar_features`
                )->np.ndarray:             # structured array `HAAR`, kinds in equal numbers
     "Random features, as many of each kind."
-    F = haar_features(height, width, step, min_cell); rng = np.random.default_rng(random_state); out = []
+    F = haar_features(height, width, step, min_cell)
+    rng = np.random.default_rng(random_state)
+    out = []
     for k in range(len(BOARDS)):
-        rows = np.flatnonzero(F["kind"] == k); size = n//len(BOARDS) + (k < n % len(BOARDS))
-        if size > len(rows): raise ValueError(f"Only {len(rows)} features of kind {k} fit into the window, {size} were asked for.")
+        rows = np.flatnonzero(F["kind"] == k)
+        size = n//len(BOARDS) + (k < n % len(BOARDS))
+        if size > len(rows):
+            raise ValueError(f"Only {len(rows)} features of kind {k} fit into the window, "
+                             f"{size} were asked for.")
         out.append(rng.choice(rows, size, replace=False))
     return F[np.sort(np.concatenate(out))]
 
-# %% ../../nbs/images/06_integral.ipynb #4af99442
-@njit(cache=True, nogil=True)
-def _haar(S, Q, ys, xs, height, width, kind, fy, fx, fh, fw, down, across, signs, floor, out):
-    n = height*width
-    for k in range(len(ys)):
-        y, x = ys[k], xs[k]
-        mean = (S[y+height, x+width] - S[y, x+width] - S[y+height, x] + S[y, x])/n
-        var = (Q[y+height, x+width] - Q[y, x+width] - Q[y+height, x] + Q[y, x])/n - mean*mean
-        sd = max(np.sqrt(max(var, 0.)), floor)
-        for f in range(len(kind)):
-            t = kind[f]; s = 0.; area = 0.
-            for i in range(down[t]):
-                a = y + fy[f] + i*fh[f]; b = a + fh[f]
-                for j in range(across[t]):
-                    c = x + fx[f] + j*fw[f]; d = c + fw[f]; g = signs[t, i*across[t] + j]
-                    s += g*(S[b, d] - S[a, d] - S[b, c] + S[a, c]); area += g
-            out[k, f] = (s - mean*area*fh[f]*fw[f])/sd
-
-def haar_values(img:np.ndarray,        # (height, width) integers, or a pair (S, Q) from `integral_image`
+# %% ../../nbs/images/06_integral.ipynb #2626e724
+def haar_values(img:np.ndarray, # (height, width) integers, or a pair (S, Q) from `integral_image`
                 features:np.ndarray,   # structured array `HAAR`
                 height:int, width:int, # size of the windows
                 ys=(0,), xs=(0,),      # their top-left corners
@@ -89,58 +79,70 @@ def haar_values(img:np.ndarray,        # (height, width) integers, or a pair (S,
                )->np.ndarray:          # (windows, features) float32
     "Features of windows of an image, each window normalised in contrast."
     S, Q = img if isinstance(img, tuple) else integral_image(img)
-    ys, xs = np.asarray(ys, np.int64), np.asarray(xs, np.int64)
-    if len(ys) and (ys.min() < 0 or xs.min() < 0 or ys.max() + height >= len(S) or xs.max() + width >= S.shape[1]): raise ValueError("A window reaches beyond the image.")
-    down, across = np.array(BOARDS).T
-    if len(features) and ((features["y"] + down[features["kind"]]*features["h"]).max() > height or (features["x"] + across[features["kind"]]*features["w"]).max() > width):
+    corners = np.c_[np.asarray(ys, np.int64), np.asarray(xs, np.int64)]
+    end = corners.max(0, initial=0) + [height, width]
+    if corners.min(initial=0) < 0 or (end >= S.shape).any():
+        raise ValueError("A window reaches beyond the image.")
+    boards = np.array(BOARDS, np.int64)
+    down, across = boards[features["kind"]].T
+    below, beyond = features["y"] + down*features["h"], features["x"] + across*features["w"]
+    if below.max(initial=0) > height or beyond.max(initial=0) > width:
         raise ValueError("A feature reaches beyond the window.")
-    out = np.empty((len(ys), len(features)), np.float32)
-    cols = [np.ascontiguousarray(features[c]).astype(np.int64) for c in ("kind", "y", "x", "h", "w")]
-    _haar(S, Q, ys, xs, height, width, *cols, np.ascontiguousarray(down), np.ascontiguousarray(across), SIGNS, floor, out)
+    out = np.empty((len(corners), len(features)), np.float32)
+    table = np.column_stack([features[c].astype(np.int64) for c in ("kind", "y", "x", "h", "w")])
+    haar_responses(S, Q, corners, (height, width), table, boards, SIGNS, floor, out)
     return out
 
-# %% ../../nbs/images/06_integral.ipynb #79f10352
+# %% ../../nbs/images/06_integral.ipynb #758c2e3e
 def background_windows(sizes:np.ndarray,     # (pictures, 2) heights and widths
                        height:int, width:int,# size of a window
                        n:int,                # windows
                        scales=(1., .75, .5), # a picture is shrunk by one of these first
                        random_state:int=0,   # seed
-                      )->dict:               # arrays picture, scale (index), y, x, sorted by picture and scale
-    "Places of random windows in random pictures at random scales, uniform over all windows of all pictures and scales."
+                      )->dict: # arrays picture, scale (index), y, x, sorted by picture and scale
+    "Places of random windows, uniform over all windows of all pictures and scales."
     sizes = np.asarray(sizes)[:, None, :]*np.asarray(scales)[None, :, None]
-    room = np.maximum(np.floor(sizes) - [height, width] + 1, 0); count = room.prod(2)
-    if count.sum() == 0: raise ValueError(f"No picture has room for a window of {width} x {height}.")
+    room = np.maximum(np.floor(sizes) - [height, width] + 1, 0)
+    count = room.prod(2)
+    if count.sum() == 0:
+        raise ValueError(f"No picture has room for a window of {width} x {height}.")
     rng = np.random.default_rng(random_state)
     which = np.sort(rng.choice(count.size, n, p=count.ravel()/count.sum()))
     pic, sc = np.divmod(which, len(scales))
     y, x = (np.floor(rng.random(n)*room[pic, sc, k]).astype(np.int64) for k in (0, 1))
     return dict(picture=pic, scale=sc, y=y, x=x)
 
-# %% ../../nbs/images/06_integral.ipynb #262eace4
+# %% ../../nbs/images/06_integral.ipynb #a7b73f1e
 def feature_rows(images,                 # encoded pictures
                  features:np.ndarray,    # structured array `HAAR`
                  height:int, width:int,  # size of the windows
-                 places:dict|None=None,  # from `background_windows`; None: each picture is one window, shrunk to fit
+                 places:dict|None=None,  # from `background_windows`; None: whole pictures
                  scales=(1., .75, .5),   # as in `background_windows`
                  n_jobs:int=1, progress:bool=False, # threads, bar
                 )->np.ndarray:           # (windows, features) float32
     "Haar features of whole pictures or of windows in pictures, in parallel by picture."
-    from joblib import Parallel, delayed
-    from boostlit.core.tables import progress_bar
-    from boostlit.images.pictures import decode_image, require_cv2
-    cv2 = require_cv2(); n = len(images) if places is None else len(places["y"])
+    cv2 = require_cv2()
+    n = len(images) if places is None else len(places["y"])
     out = np.empty((n, len(features)), np.float32)
-    def shrink(img, h, w): return img if img.shape == (h, w) else cv2.resize(img, (w, h), interpolation=cv2.INTER_AREA)
+    def shrink(img, h, w):
+        if img.shape == (h, w): return img
+        return cv2.resize(img, (w, h), interpolation=cv2.INTER_AREA)
     def work(i, rows):
         img = decode_image(images[i].as_py() if hasattr(images[i], "as_py") else images[i])
-        if places is None: out[i] = haar_values(shrink(img, height, width), features, height, width)[0]; return
+        if places is None:
+            out[i] = haar_values(shrink(img, height, width), features, height, width)[0]
+            return
         for s in np.unique(places["scale"][rows]):
-            r = rows[places["scale"][rows] == s]; h, w = (int(np.floor(k*scales[s])) for k in img.shape)
-            out[r] = haar_values(shrink(img, h, w), features, height, width, places["y"][r], places["x"][r])
+            r = rows[places["scale"][rows] == s]
+            h, w = (int(np.floor(k*scales[s])) for k in img.shape)
+            out[r] = haar_values(shrink(img, h, w), features, height, width, places["y"][r],
+                                 places["x"][r])
     if places is None: jobs = [(i, None) for i in range(n)]
     else:
-        cut = np.flatnonzero(np.diff(places["picture"], prepend=-1)); rows = np.split(np.arange(n), cut[1:])
+        cut = np.flatnonzero(np.diff(places["picture"], prepend=-1))
+        rows = np.split(np.arange(n), cut[1:])
         jobs = [(int(places["picture"][r[0]]), r) for r in rows if len(r)]
-    done = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(delayed(work)(*j) for j in jobs)
+    done = Parallel(n_jobs=n_jobs, prefer="threads",
+                    return_as="generator")(delayed(work)(*j) for j in jobs)
     for _ in progress_bar(done, total=len(jobs), desc="Haar features", show=progress): pass
     return out

@@ -6,19 +6,22 @@
 __all__ = ['require_cv2', 'have_cv2', 'find_image_file', 'have_images', 'image_table', 'decode_image', 'resize_image',
            'content_key', 'save_arrow', 'load_arrow', 'map_images', 'rows_table', 'list_column']
 
-# %% ../../nbs/images/01_pictures.ipynb #eb188b33
+# %% ../../nbs/images/01_pictures.ipynb #b24055a8
 import hashlib, json, os, pathlib
 from typing import Any, Callable, Iterable, Sequence
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from ..core.datasets import cache_dir
+from ..core.tables import progress_bar
 
-# %% ../../nbs/images/01_pictures.ipynb #358c8afc
-def require_cv2():              # the module `cv2`, working single-threaded: we parallelise over images
+# %% ../../nbs/images/01_pictures.ipynb #8188556b
+def require_cv2(): # the module `cv2`, working single-threaded: we parallelise over images
     "OpenCV, imported on first use; one clear sentence if it is not installed."
     try: import cv2
     except ImportError:
-        raise ImportError("This needs OpenCV: pip install 'boostlit[vision]' (the package opencv-python-headless).") from None
+        raise ImportError("This needs OpenCV: pip install 'boostlit[vision]' "
+                          "(the package opencv-python-headless).") from None
     cv2.setNumThreads(1)
     return cv2
 
@@ -27,11 +30,10 @@ def have_cv2()->bool:           # is OpenCV there?
     import importlib.util
     return importlib.util.find_spec("cv2") is not None
 
-# %% ../../nbs/images/01_pictures.ipynb #6be2dcae
+# %% ../../nbs/images/01_pictures.ipynb #c2d71cc1
 def find_image_file(name:str,   # file name, such as "scene15.parquet"
                    )->pathlib.Path|None: # where it is, or None
     "Look for an image file where image sets are kept."
-    from boostlit.core.datasets import cache_dir
     for root in filter(None, [os.environ.get("BOOSTLIT_DATA"), cache_dir()]):
         for path in (pathlib.Path(root)/"images"/name, pathlib.Path(root)/name):
             if path.is_file(): return path
@@ -41,7 +43,7 @@ def have_images(*names:str)->bool: # are all these sets there, and OpenCV to rea
     "Whether every named image set can be opened on this machine."
     return have_cv2() and all(find_image_file(f"{n}.parquet") is not None for n in names)
 
-# %% ../../nbs/images/01_pictures.ipynb #0555d6ce
+# %% ../../nbs/images/01_pictures.ipynb #c3f80fe1
 def image_table(name:str,                  # image set, such as "scene15"
                 classes:Sequence[str]|None=None, # keep these classes only
                 per_class:int|None=None,   # keep the first so many of each class
@@ -49,7 +51,8 @@ def image_table(name:str,                  # image set, such as "scene15"
     "The rows of an image set, in the order of the file."
     path = find_image_file(f"{name}.parquet")
     if path is None:
-        raise FileNotFoundError(f"Image set {name!r} was not found: set BOOSTLIT_DATA to the folder that holds images/{name}.parquet.")
+        raise FileNotFoundError(f"Image set {name!r} was not found: set BOOSTLIT_DATA to the folder "
+                                f"that holds images/{name}.parquet.")
     table = pq.read_table(path)
     if classes is None and per_class is None: return table
     label = np.asarray(table["class"].to_pylist())
@@ -64,20 +67,24 @@ def decode_image(data:bytes,        # an encoded JPEG or PNG
                 )->np.ndarray:      # uint8
     "Decode one picture."
     cv2 = require_cv2()
-    img = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_GRAYSCALE if grey else cv2.IMREAD_COLOR)
+    img = cv2.imdecode(np.frombuffer(data, np.uint8),
+                       cv2.IMREAD_GRAYSCALE if grey else cv2.IMREAD_COLOR)
     if img is None: raise ValueError("The bytes are not a picture that OpenCV can decode.")
     return img if grey else np.ascontiguousarray(img[:, :, ::-1])
 
+# %% ../../nbs/images/01_pictures.ipynb #6d6d7abf
 def resize_image(img:np.ndarray,            # (height, width) or (height, width, 3)
                  max_pixels:int|None=None,  # shrink to at most this area
                  max_side:int|None=None,    # shrink to at most this longer side
                 )->np.ndarray:              # the same picture, never larger
     "Shrink a picture, keeping its proportions; smaller pictures are returned as they are."
-    h, w = img.shape[:2]; s = 1.
+    h, w = img.shape[:2]
+    s = 1.
     if max_pixels: s = min(s, (max_pixels/(h*w))**.5)
     if max_side: s = min(s, max_side/max(h, w))
     if s >= 1: return img
-    return require_cv2().resize(img, (max(1, int(w*s)), max(1, int(h*s))), interpolation=require_cv2().INTER_AREA)
+    return require_cv2().resize(img, (max(1, int(w*s)), max(1, int(h*s))),
+                                interpolation=require_cv2().INTER_AREA)
 
 # %% ../../nbs/images/01_pictures.ipynb #f45cb750
 def content_key(*parts:Any,     # bytes, strings, numbers, arrays, or lists and dicts of such
@@ -86,12 +93,18 @@ def content_key(*parts:Any,     # bytes, strings, numbers, arrays, or lists and 
     h = hashlib.blake2b(digest_size=10)
     def feed(x):
         if isinstance(x, (bytes, memoryview)): tag, data = b"b", bytes(x)
-        elif isinstance(x, np.ndarray): tag, data = f"a{x.dtype}{x.shape}".encode(), np.ascontiguousarray(x).tobytes()
+        elif isinstance(x, np.ndarray):
+            tag, data = f"a{x.dtype}{x.shape}".encode(), np.ascontiguousarray(x).tobytes()
         elif isinstance(x, (list, tuple)):
-            h.update(b"l%d" % len(x)); [feed(v) for v in x]; return
-        elif isinstance(x, dict): feed([[k, x[k]] for k in sorted(x)]); return
+            h.update(b"l%d" % len(x))
+            [feed(v) for v in x]
+            return
+        elif isinstance(x, dict):
+            feed([[k, x[k]] for k in sorted(x)])
+            return
         else: tag, data = b"j", json.dumps(x).encode()
-        h.update(tag + b"%d:" % len(data)); h.update(data)
+        h.update(tag + b"%d:" % len(data))
+        h.update(data)
     feed(list(parts))
     return h.hexdigest()
 
@@ -100,25 +113,29 @@ def save_arrow(table:pa.Table, # what to store
                path:str|os.PathLike,    # an `.arrow` file, replaced in one step
               )->pathlib.Path: # the file
     "Write an Arrow file through a temporary name and a rename."
-    path = pathlib.Path(path); path.parent.mkdir(parents=True, exist_ok=True)
+    path = pathlib.Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
     tmp = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        with pa.OSFile(str(tmp), "wb") as sink, pa.ipc.new_file(sink, table.schema) as out: out.write_table(table)
+        with pa.OSFile(str(tmp),
+                       "wb") as sink, pa.ipc.new_file(sink, table.schema) as out:
+            out.write_table(table)
         os.replace(tmp, path)
     finally:
         if tmp.exists(): tmp.unlink()
     return path
 
+# %% ../../nbs/images/01_pictures.ipynb #c6978905
 def load_arrow(path:str|os.PathLike, # an `.arrow` file
               )->pa.Table:           # columns that live in the file until they are read
     "Memory-map an Arrow file."
     return pa.ipc.open_file(pa.memory_map(str(path))).read_all()
 
-# %% ../../nbs/images/01_pictures.ipynb #33fdfe80
+# %% ../../nbs/images/01_pictures.ipynb #94be6ba8
 def map_images(fn:Callable[[bytes], dict],  # encoded picture -> dict of numbers and 1-d arrays
                images:Sequence[bytes],      # encoded pictures
-               params:Any=None,             # all that `fn` depends on besides the picture: part of the key
-               step:str="step",             # name of the step: part of the key and of the file names
+               params:Any=None, # all that `fn` depends on besides the picture: part of the key
+               step:str="step", # name of the step: part of the key and of the file names
                cache:str|os.PathLike|None=None, # folder of the cache; None: keep nothing
                n_jobs:int=1,                # threads
                shard:int=64,                # pictures a file
@@ -128,17 +145,19 @@ def map_images(fn:Callable[[bytes], dict],  # encoded picture -> dict of numbers
     "Run `fn` over pictures, in parallel, resumable."
     from joblib import Parallel, delayed
     from threadpoolctl import threadpool_limits
-    from boostlit.core.tables import progress_bar
     parts = [images[i:i+shard] for i in range(0, len(images), shard)]
     def work(part):
         part = [v.as_py() if isinstance(v, pa.Scalar) else v for v in part]
-        path = pathlib.Path(cache)/f"{step}-{content_key(step, params, part)}.arrow" if cache is not None else None
+        key = f"{step}-{content_key(step, params, part)}.arrow"
+        path = pathlib.Path(cache)/key if cache is not None else None
         if path is not None and path.is_file(): return load_arrow(path)
         table = rows_table([fn(b) for b in part])
         if path is not None: save_arrow(table, path)
         return table
-    with threadpool_limits(1):              # the threads are ours: BLAS must not open its own inside them
-        done = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(delayed(work)(p) for p in parts)
+    # the threads are ours: BLAS must not open its own inside them
+    with threadpool_limits(1):
+        done = Parallel(n_jobs=n_jobs, prefer="threads",
+                        return_as="generator")(delayed(work)(p) for p in parts)
         tables = list(progress_bar(done, total=len(parts), desc=desc or step, show=progress))
     return pa.concat_tables(tables).combine_chunks() if tables else pa.table({})
 
@@ -155,6 +174,7 @@ def rows_table(rows:list[dict],  # dicts of numbers and 1-d arrays, all with the
         else: cols[k] = pa.array(vals)
     return pa.table(cols)
 
+# %% ../../nbs/images/01_pictures.ipynb #43444280
 def list_column(table:pa.Table, # a table made by `rows_table`
                 name:str,       # a list column
                )->tuple[np.ndarray, np.ndarray]: # offsets (n + 1) and the flat values

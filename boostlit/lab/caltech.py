@@ -15,40 +15,58 @@ from .scenes import read_blocks, bilinear_rows, mean_and_spread
 def few_test(y, test, limit=50, seed=0):
     "At most `limit` test pictures of each class."
     rng = np.random.default_rng([seed, 11])
-    return np.sort(np.concatenate([rng.permutation(test[y[test] == k])[:limit] for k in np.unique(y)]))
+    return np.sort(np.concatenate([rng.permutation(test[y[test] == k])[:limit]
+                                   for k in np.unique(y)]))
 
 # %% ../../nbs/bilinear/06_caltech.ipynb #7edb4580
-def object_unit(seed:int, n_train:int, method:str, cache=None, n_rounds:int=10, look:int=2, grid=(.1, .03), n_jobs:int=1):
+def object_unit(seed:int, n_train:int, method:str, cache=None, n_rounds:int=10, look:int=2,
+                grid=(.1, .03), n_jobs:int=1):
     "One split of Caltech-101: 'l1' gives SBLM and B-SBLM, 'pyramid' the spatial pyramid."
     from boostlit.images.components import class_accuracy, image_features, kernel_svm, pyramid_kernel, random_split
-    F = image_features("caltech101", 1000, (20, 15), cache=cache, n_jobs=n_jobs); y = F["y"]
-    train, test = random_split(y, n_train, seed); test = few_test(y, test, seed=seed); row = dict(seed=seed, n_train=n_train, family=method)
+    F = image_features("caltech101", 1000, (20, 15), cache=cache, n_jobs=n_jobs)
+    y = F["y"]
+    train, test = random_split(y, n_train, seed)
+    test = few_test(y, test, seed=seed)
+    row = dict(seed=seed, n_train=n_train, family=method)
     if method == "pyramid":
-        at = np.r_[train, test]; K = pyramid_kernel(F["words"].take(at), 1000, n_jobs=n_jobs); i = np.arange(len(at))
-        return row | dict(accuracy=100*class_accuracy(y[test], kernel_svm(K, y[at], i[:len(train)], i[len(train):])))
-    at = np.r_[train, test]; i = np.arange(len(at)); X = read_blocks(F["X"][at], "sqrt")
-    return row | bilinear_rows(X, y[at], i[:len(train)], i[len(train):], "l1", seed, n_rounds, look, grid, n_jobs=n_jobs)
+        at = np.r_[train, test]
+        K = pyramid_kernel(F["words"].take(at), 1000, n_jobs=n_jobs)
+        i = np.arange(len(at))
+        return row | dict(accuracy=100*class_accuracy(y[test], kernel_svm(K, y[at], i[:len(train)],
+                                                                          i[len(train):])))
+    at = np.r_[train, test]
+    i = np.arange(len(at))
+    X = read_blocks(F["X"][at], "sqrt")
+    return row | bilinear_rows(X, y[at], i[:len(train)], i[len(train):], "l1", seed, n_rounds, look,
+                               grid, n_jobs=n_jobs)
 
 # %% ../../nbs/bilinear/06_caltech.ipynb #5b4de6f9
 @reproduction(paper=3, item="Fig. 4", needs=("caltech101",), full=True)
 def figure4(n_jobs=1, out=None, progress=True, cache=None, seeds=5):
     "Caltech-101 with 15 and 30 training pictures a class: SBLM, B-SBLM and the spatial pyramid."
-    units = [dict(seed=s, n_train=k, method=m, cache=cache, n_jobs=n_jobs) for s in range(seeds) for k in (15, 30) for m in ("l1", "pyramid")]
+    units = [dict(seed=s, n_train=k, method=m, cache=cache, n_jobs=n_jobs) for s in range(seeds)
+             for k in (15, 30) for m in ("l1", "pyramid")]
     runs = run_units(object_unit, units, out, 1, "Fig. 4", progress).to_pylist()
     return figure4_rows(runs) + round_rows(runs)
 
+# %% ../../nbs/bilinear/06_caltech.ipynb #1f14b4e9
 def figure4_rows(runs):
     "Rows of the ledger from finished splits."
     rows = []
     for k in (15, 30):
-        for method, family, col in (("SBLM", "l1", "single"), ("B-SBLM", "l1", "boosted"), ("spatial pyramid", "pyramid", "accuracy")):
+        for method, family, col in (("SBLM", "l1", "single"), ("B-SBLM", "l1", "boosted"),
+                                    ("spatial pyramid", "pyramid", "accuracy")):
             mine = [r for r in runs if r["family"] == family and r["n_train"] == k]
-            how = [f"{r['c_'+col]:g}" + (f" and {r['rounds']} rounds" if col == "boosted" else "") for r in mine if "c_"+col in r]
+            how = [f"{r['c_'+col]:g}" + (f" and {r['rounds']} rounds" if col == "boosted" else "")
+                   for r in mine if "c_"+col in r]
             comment = "penalty chosen on halves of each split's training set: " + ", ".join(how) if how else "same words"
-            if mine: rows.append(dict(item="Fig. 4", dataset="caltech101", method=f"{method} {k}", quantity="mean class accuracy",
-                                      **mean_and_spread([r[col] for r in mine]), link="bilinear/06_caltech.ipynb", comment=comment))
+            if mine: rows.append(dict(item="Fig. 4", dataset="caltech101", method=f"{method} {k}",
+                                      quantity="mean class accuracy",
+                                      **mean_and_spread([r[col] for r in mine]),
+                                      link="bilinear/06_caltech.ipynb", comment=comment))
     return rows
 
+# %% ../../nbs/bilinear/06_caltech.ipynb #5a19aaf0
 def round_rows(runs):
     "Test accuracy of the boosted model after every round, mean over splits."
     rows = []
@@ -57,8 +75,10 @@ def round_rows(runs):
         curves = [[float(v) for v in r["curve"].split(",")] for r in mine]
         for t in range(max(map(len, curves), default=0)):
             v = [c[t] for c in curves if len(c) > t]
-            rows.append(dict(item="Fig. 4 by round", dataset="caltech101", method=f"B-SBLM {k}", quantity=f"test accuracy after round {t+1}",
-                             value=round(float(np.mean(v)), 2), seeds=len(v), link="bilinear/06_caltech.ipynb"))
+            rows.append(dict(item="Fig. 4 by round", dataset="caltech101", method=f"B-SBLM {k}",
+                             quantity=f"test accuracy after round {t+1}",
+                             value=round(float(np.mean(v)), 2), seeds=len(v),
+                             link="bilinear/06_caltech.ipynb"))
     return rows
 
 # %% ../../nbs/bilinear/06_caltech.ipynb #41d7c839

@@ -5,13 +5,29 @@
 # %% auto #0
 __all__ = ['PAPERS', 'VERDICTS', 'SITE', 'experiment_modules', 'load_reproductions', 'select', 'why_not', 'run_item', 'reproduce',
            'fresh_ledger', 'ledger_text', 'page_link', 'ledger_rows_html', 'ledger_html', 'item_figure',
-           'verdict_figure', 'report_html', 'main']
+           'verdict_figure', 'report_html', 'main', 'example_of', 'warm_up']
 
-# %% ../../nbs/lab/02_command.ipynb #56907373
-import argparse, base64, html, importlib, io, json, os, re, sys, time
+# %% ../../nbs/lab/02_command.ipynb #e67e999d
+import argparse
+import base64
+import doctest
+import html
+import importlib
+import inspect
+import io
+import json
+import os
+import re
+import sys
+import time
+import warnings
+from contextlib import redirect_stdout
 from importlib.resources import files
 from pathlib import Path
 import pyarrow as pa
+from tqdm.auto import tqdm
+import boostlit
+from ..core.kernels import kernels
 from .experiments import REPRODUCTIONS, ledger, stored_results, _plain, _key
 from ..core.models import write_whole
 
@@ -330,10 +346,12 @@ def report_html(table,     # from `fresh_ledger`
                                                            for r, reason in what.values()) + "</ul>")
     return f"<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content='width=device-width'><title>boostlit: reproduction</title><style>{_CSS}</style>{''.join(parts)}<script>{_JS}</script></html>"
 
-# %% ../../nbs/lab/02_command.ipynb #0d5b2054
+# %% ../../nbs/lab/02_command.ipynb #c8893ebd
 def _parser():
     p = argparse.ArgumentParser("boostlit", description="Five boosting papers, reproduced.")
-    sub = p.add_subparsers(dest="verb", required=True, metavar="reproduce | datasets | version")
+    p.add_argument("--version", action="version", version=f"boostlit {boostlit.__version__}")
+    sub = p.add_subparsers(dest="verb", required=True,
+                           metavar="reproduce | datasets | warm-up | version")
     r = sub.add_parser("reproduce", help="run the papers' experiments, print the ledger, write a report")
     r.add_argument("what", nargs="*", metavar="PAPER|ITEM",
                    help="a paper (0 to 4, or its room's name), an item such as 'Table 2', "
@@ -344,15 +362,18 @@ def _parser():
     r.add_argument("--fresh", action="store_true", help="forget what an earlier run finished")
     r.add_argument("--quiet", action="store_true", help="no progress bars")
     sub.add_parser("datasets", help="list the data sets and where they are")
+    sub.add_parser("warm-up", help="compile every kernel now, so that first fits are quick")
     sub.add_parser("version", help="print the version")
     return p
 
-# %% ../../nbs/lab/02_command.ipynb #de481150
+# %% ../../nbs/lab/02_command.ipynb #dcce6078
 def main(argv=None, # arguments; those of the process by default
         )->int:     # exit code
     "The console command `boostlit`."
     args = _parser().parse_args(argv)
-    try: return {"reproduce": _reproduce, "datasets": _datasets, "version": _version}[args.verb](args)
+    verbs = {"reproduce": _reproduce, "datasets": _datasets, "warm-up": _warm_up, "version": _version}
+    try:
+        return verbs[args.verb](args)
     except KeyboardInterrupt:
         print("stopped; the same command goes on from here", file=sys.stderr)
         return 130
@@ -361,10 +382,9 @@ def main(argv=None, # arguments; those of the process by default
         print(f"boostlit: {e}", file=sys.stderr)
         return 2
 
-# %% ../../nbs/lab/02_command.ipynb #b867a41a
+# %% ../../nbs/lab/02_command.ipynb #b0fe8673
 def _version(args):
-    from boostlit import __version__
-    print(f"boostlit {__version__}")
+    print(f"boostlit {boostlit.__version__}")
     return 0
 
 def _datasets(args):
@@ -382,3 +402,26 @@ def _reproduce(args):
     Path(args.out).mkdir(parents=True, exist_ok=True)
     result = reproduce(args.what, args.full, args.jobs, args.out, progress=not args.quiet)
     return 1 if result["failed"] else 0
+
+# %% ../../nbs/lab/02_command.ipynb #83faf876
+def example_of(name:str, # a public name
+              )->str:    # its program, without prompts and outputs
+    "The example in the docstring of a public name."
+    doc = inspect.getdoc(getattr(boostlit, name)) or ""
+    return "".join(e.source for e in doctest.DocTestParser().get_examples(doc))
+
+def warm_up(progress:bool=True, # show a progress bar
+           )->list:             # public names whose examples ran
+    "Compile the kernels of the package by small fits of all its estimators and miners."
+    wanted = [n for n in boostlit.names.PUBLIC if not n.endswith("Display") and example_of(n)]
+    with kernels("compiled"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for name in tqdm(wanted, desc="compiling", disable=not progress):
+            with redirect_stdout(io.StringIO()):
+                exec(compile(example_of(name), name, "exec"), {})
+    return wanted
+
+def _warm_up(args):
+    done = warm_up()
+    print(f"{len(done)} public names are compiled for this machine")
+    return 0

@@ -8,10 +8,11 @@ __all__ = ['EMPTY', 'OBJECTS', 'FULL', 'KEPT', 'halves', 'with_mirrors', 'detect
            'fig12', 'fewer_objects', 'true_locations', 'scene_images', 'scan_scene', 'suppress', 'match_detections',
            'precision_recall', 'scene_unit']
 
-# %% ../../nbs/quadratic/08_detection.ipynb #66ec5661
+# %% ../../nbs/quadratic/08_detection.ipynb #f1952540
 import re
 import numpy as np
-from ..core.boosting import adaboost
+from ..core.loop import boost
+from ..core.masters import AdaBoost
 from .experiments import reproduction, run_units
 from ..core.stumps import STUMP, StumpOracle, stump_outputs
 from ..quadratic.boosting import ProductOracle
@@ -78,7 +79,7 @@ def code_oracle(values,          # function of a slice of features -> (n, k) val
                                                 for k in ("codes", "n_codes", "has_nan", "nominal"))
     return o
 
-# %% ../../nbs/quadratic/08_detection.ipynb #76dbc2c8
+# %% ../../nbs/quadratic/08_detection.ipynb #48ae0fc4
 def train_detector(oracle:StumpOracle,   # binned training windows
                    y:np.ndarray,         # +1 object, -1 background
                    degree:int=2,         # 1: AdaBoost, 2: products of two
@@ -90,7 +91,7 @@ def train_detector(oracle:StumpOracle,   # binned training windows
     "Boost stumps or products of stumps over Haar features."
     w = np.where(y > 0, .5/(y > 0).sum(), .5/(y < 0).sum()) if balanced else np.full(len(y), 1/len(y))
     products = ProductOracle(oracle, n_restarts, 20, degree, budget=n_estimators, random_state=seed)
-    b = adaboost(products, y, n_estimators, w, cost=len)
+    b = boost(products, AdaBoost(), y, n_estimators, w)
     stumps = np.array([np.asarray(s, STUMP).item() for g in b.hypotheses for s in g], STUMP)
     return dict(stumps=stumps, sizes=np.array([len(g) for g in b.hypotheses]), alphas=b.alphas,
                 losses=np.array([r["loss"] for r in b.history]))

@@ -5,18 +5,24 @@
 # %% auto #0
 __all__ = ['worst_margin', 'correct_totally', 'corrective_trial', 'RuleOracle']
 
-# %% ../../nbs/lpboost/07_masters.ipynb #ca594101
+# %% ../../nbs/lpboost/07_masters.ipynb #7a9e76b4
 import warnings
 import numpy as np
+from ..core.loop import boost
+from ..core.masters import AdaBoost
+from ..core.stumps import StumpOracle, stump_outputs
 from ..lpboost.column_generation import ColumnOracle, column_generation
+from ..lpboost.estimators import LPBoostClassifier
+from ..lpboost.linear_program import soft_margin
+from ..mining.weighted_search import ItemsetOracle
 
-# %% ../../nbs/lpboost/07_masters.ipynb #3181b59f
+# %% ../../nbs/lpboost/07_masters.ipynb #e53da2a7
 def worst_margin(margins:np.ndarray, # normalised margins in [-1, 1]
                  nu:float,           # share that counts as worst
                 )->float:            # mean of the worst share
     "Mean of the worst `nu` share of the margins: the objective of the program."
-    from boostlit.lpboost.linear_program import soft_margin
-    return float(soft_margin(np.asarray(margins, float), np.full(len(margins), 1/(len(margins)*nu)))[0])
+    return float(soft_margin(np.asarray(margins, float),
+                             np.full(len(margins), 1/(len(margins)*nu)))[0])
 
 def correct_totally(H:np.ndarray, # (T, n) outputs of given hypotheses
                     y:np.ndarray, # labels -1, +1
@@ -27,38 +33,37 @@ def correct_totally(H:np.ndarray, # (T, n) outputs of given hypotheses
         warnings.simplefilter("ignore")
         return column_generation(ColumnOracle(np.asarray(H).T), y, nu, gap=1e-9)
 
-# %% ../../nbs/lpboost/07_masters.ipynb #a22bb96b
+# %% ../../nbs/lpboost/07_masters.ipynb #2b38f0c8
 def corrective_trial(seed:int,        # of the split
                      nu:float=.1,     # share that may miss the margin
                      rounds:int=100,  # AdaBoost's rounds
                     )->dict:          # test error and terms of three ways
-    "AdaBoost, its stumps reweighted, and column generation from scratch, on one half of breast cancer."
+    "AdaBoost, its stumps reweighted, and column generation, on one half of breast cancer."
     from sklearn.datasets import load_breast_cancer
     from sklearn.model_selection import train_test_split
-    from boostlit.core.stumps import StumpOracle, stump_outputs
-    from boostlit.core.boosting import adaboost
-    from boostlit.lpboost.estimators import LPBoostClassifier
     X, t = load_breast_cancer(return_X_y=True)
     y = np.where(t == 1, 1., -1.)
     a, b = train_test_split(np.arange(len(y)), test_size=.5, random_state=seed, stratify=y)
     oracle = StumpOracle(X[a])
-    run = adaboost(oracle, y[a], rounds)
+    run = boost(oracle, AdaBoost(), y[a], rounds)
     H = np.array([oracle.outputs(h) for h in run.hypotheses])
     G = stump_outputs(np.array(run.hypotheses), X[b])
     fix = correct_totally(H, y[a], nu)
     f = sum((w*(h[1] if isinstance(h, tuple) else G[h]) for w, h in zip(fix.alpha, fix.hypotheses)
              if w > 0), np.zeros(len(b)))
-    m = LPBoostClassifier(nu=nu, gap=1e-3).fit(X[a], t[a])
+    m = LPBoostClassifier(nu=nu, gap=1e-3, max_bins=256,
+                          solver="simplex").fit(X[a], t[a])
     error = lambda s: float(np.mean(s*y[b] <= 0))
-    return {"AdaBoost": (error(run.alphas@G), len(np.unique(H, axis=0))), "reweighted": (error(f), int((fix.alpha > 1e-9).sum())),
+    return {"AdaBoost": (error(run.alphas@G), len(np.unique(H, axis=0))),
+            "reweighted": (error(f), int((fix.alpha > 1e-9).sum())),
             "LPBoost": (error(m.decision_function(X[b])), int((m.models_[0]["alpha"] > 0).sum()))}
 
-# %% ../../nbs/lpboost/07_masters.ipynb #e33649ed
+# %% ../../nbs/lpboost/07_masters.ipynb #3bca5410
 class RuleOracle:
-    "Conjunctions that vote +1 or -1 where they hold and abstain elsewhere; a hypothesis is (items, vote)."
+    "Conjunctions that vote where they hold and abstain elsewhere, as pairs (items, vote)."
+    kind = "silence"
     def __init__(self, transactions, # boolean (n, items)
                  max_length:int=3):  # most items
-        from boostlit.mining.weighted_search import ItemsetOracle
         self.oracle = ItemsetOracle(transactions, max_length, allow_empty=False, kind="presence")
         self.nodes_ = 0
 
@@ -66,9 +71,11 @@ class RuleOracle:
         "Up to `k` rules with an edge above `threshold`, best first."
         found, self.nodes_, self.complete_ = [], 0, True
         for vote in (1., -1.):
-            found += [((items, vote), g) for items, _, g in self.oracle.best_k(vote*np.asarray(y), w, k,
-                    threshold, node_budget, "presence")]
-            self.nodes_ += self.oracle.nodes_; self.complete_ &= self.oracle.complete_
+            answers = self.oracle.best_k(vote*np.asarray(y), w, k, threshold, node_budget,
+                                         "presence")
+            found += [((items, vote), g) for items, _, g in answers]
+            self.nodes_ += self.oracle.nodes_
+            self.complete_ &= self.oracle.complete_
         return sorted(found, key=lambda f: -f[1])[:k]
 
     def best(self, y, w):

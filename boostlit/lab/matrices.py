@@ -15,12 +15,14 @@ def fold_table(X,                        # (n, d) table
               )->np.ndarray:             # (n, n_rows, d/n_rows)
     "Every row of a table as a matrix."
     X = np.asarray(X, float)
-    if X.ndim != 2 or X.shape[1] % n_rows: raise ValueError(f"{X.shape[-1]} columns do not fold into {n_rows} rows")
+    if X.ndim != 2 or X.shape[1] % n_rows:
+        raise ValueError(f"{X.shape[-1]} columns do not fold into {n_rows} rows")
     m = X.shape[1]//n_rows
-    return X.reshape(-1, n_rows, m) if order == "C" else X.reshape(-1, m, n_rows).transpose(0, 2, 1).copy()
+    return X.reshape(-1, n_rows,
+                     m) if order == "C" else X.reshape(-1, m, n_rows).transpose(0, 2, 1).copy()
 
 # %% ../../nbs/bilinear/08_matrices.ipynb #10cf0f2c
-def spread_letters(codes,                # (n, positions) integer codes, negative or NaN where unknown
+def spread_letters(codes, # (n, positions) integer codes, negative or NaN where unknown
                    n_letters:int,        # size of the alphabet
                   )->np.ndarray:         # (n, n_letters, positions) of zeros and ones
     "Sequences over an alphabet as letter-by-position matrices."
@@ -28,7 +30,7 @@ def spread_letters(codes,                # (n, positions) integer codes, negativ
     return (codes[:, None, :] == np.arange(n_letters)[None, :, None]).astype(float)
 
 # %% ../../nbs/bilinear/08_matrices.ipynb #bc87de17
-def fold_errors(make,                    # dict name -> function giving a fresh classifier, and whether it wants tables
+def fold_errors(make, # dict name -> function giving a fresh classifier, and whether it wants tables
                 X, y,                    # matrices (n, rows, columns), labels
                 n_splits:int=10,         # folds
                 seed:int=0,              # of the folds

@@ -7,24 +7,33 @@ __all__ = ['NUS', 'CS', 'TWO_CLASS', 'equalities', 'two_class_fold', 'two_classe
            'graph_data', 'graph_model', 'graph_fold', 'graphs', 'contaminated_digits', 'outlier_run', 'outliers',
            'search_share', 'search', 'master_race', 'masters']
 
-# %% ../../nbs/lpboost/06_tables.ipynb #724c6a7e
+# %% ../../nbs/lpboost/06_tables.ipynb #4fc8d036
 import warnings
 import numpy as np
+from ..core.boosters import AdaBoostClassifier
+from ..core.datasets import load_dataset
 from .experiments import reproduction, run_units, store_results
+from ..lpboost.column_generation import (ColumnOracle, HighsMaster, LinprogMaster,
+                                                MasterRace, column_generation)
+from ..lpboost.estimators import (LPBoostClassifier, OneClassLPBoost, find_items,
+                                         item_matrix, planted_graphs)
+from ..lpboost.one_class import one_and_half_dual, one_and_half_lp, one_class_lp
+from ..mining.subgraphs import as_graphs
+from ..mining.weighted_search import ItemsetOracle, count_patterns
 
-# %% ../../nbs/lpboost/06_tables.ipynb #6c5c27c6
-@reproduction(4, "Eqs. 1 and 4", full=False, title="Duality of the 1.5-class program and its one-class limit on random problems")
+# %% ../../nbs/lpboost/06_tables.ipynb #52556062
+@reproduction(4, "Eqs. 1 and 4", full=False,
+              title="Duality of the 1.5-class program and its one-class limit on random problems")
 def equalities(n_jobs:int=1, out=None, progress:bool=True, n:int=40)->list: # rows of results
-    "Largest differences that should be zero, over random presences, for the full programs and column generation."
-    from boostlit.lpboost.one_class import one_class_lp, one_and_half_lp, one_and_half_dual
-    from boostlit.lpboost.column_generation import ColumnOracle, column_generation
+    "Largest differences that should be zero: full programs and column generation."
     rng, duality, limit, master = np.random.default_rng(0), 0., 0., 0.
     for _ in range(n):
         m, P, nu = int(rng.integers(4, 40)), int(rng.integers(2, 20)), float(rng.uniform(.1, 1))
         H, y = (rng.random((m, P)) < .5).astype(float), np.r_[1., -1., rng.choice([-1., 1.], m-2)]
         p, d = one_and_half_lp(H, y, nu), one_and_half_dual(H, y, nu)
         duality = max(duality, abs(p.objective-d.objective))
-        limit = max(limit, abs(one_and_half_lp(H, np.ones(m), nu).objective-one_class_lp(H, nu).objective))
+        limit = max(limit,
+                    abs(one_and_half_lp(H, np.ones(m), nu).objective-one_class_lp(H, nu).objective))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             r = column_generation(ColumnOracle(H), y, nu, program="1.5-class", gap=1e-10)
@@ -35,17 +44,17 @@ def equalities(n_jobs:int=1, out=None, progress:bool=True, n:int=40)->list: # ro
             dict(row, method="1.5-class without negatives",
                  quantity="objective minus one-class objective", value=limit,
                  comment="largest absolute difference over random problems"),
-            dict(row, method="column generation", quantity="objective minus full program", value=master,
+            dict(row, method="column generation", quantity="objective minus full program",
+                 value=master,
                  comment="the caveat about complements does not apply to the program as written")]
 
-# %% ../../nbs/lpboost/06_tables.ipynb #27cb2d43
+# %% ../../nbs/lpboost/06_tables.ipynb #536d6d97
 NUS, CS = (.02, .1, .3, .5), (.01, .1, 1.)
 
 def _inputs(name):
     "Features, labels, kinds and 0/1 items (or standardised numbers) of a data set."
-    from boostlit.core.datasets import load_dataset
-    from boostlit.lpboost.estimators import find_items, item_matrix
-    d = load_dataset(name); X, y = d.X, np.asarray(d.y)
+    d = load_dataset(name)
+    X, y = d.X, np.asarray(d.y)
     nominal = all(k == "nominal" for k in d.kinds)
     if nominal: B = item_matrix(X, find_items(X, d.kinds)).astype(float)
     else: B = np.nan_to_num((X-np.nanmean(X, 0))/np.maximum(np.nanstd(X, 0), 1e-12))
@@ -54,23 +63,24 @@ def _inputs(name):
 def _candidates(method, nominal, kinds):
     "Models to choose from, and whether they take items (True) or raw columns."
     from sklearn.svm import LinearSVC
-    from boostlit.core.boosting import AdaBoostClassifier
-    from boostlit.lpboost.estimators import LPBoostClassifier
     nom = [j for j, k in enumerate(kinds) if k == "nominal"]
-    if method == "AdaBoost": return [AdaBoostClassifier(n_estimators=200, nominal_features=nom)], False
+    if method == "AdaBoost": return [AdaBoostClassifier(n_estimators=200,
+                                                        nominal_features=nom)], False
     if method == "LinearSVC": return [LinearSVC(C=c, max_iter=20000) for c in CS], True
     if nominal:
-        return [LPBoostClassifier("itemsets", nu=v, max_length=1 if "single" in method else 3, gap=1e-3) for v in NUS], True
+        return [LPBoostClassifier("itemsets", nu=v, max_length=1 if "single" in method else 3,
+                                  gap=1e-3) for v in NUS], True
     return [LPBoostClassifier("stumps", nu=v, gap=1e-3) for v in NUS], False
 
-# %% ../../nbs/lpboost/06_tables.ipynb #3f3c4224
+# %% ../../nbs/lpboost/06_tables.ipynb #1b6441f7
 def _terms(model):
     "Number of terms a fitted model adds up."
     if hasattr(model, "models_"): return sum(int((m["alpha"] > 0).sum()) for m in model.models_)
     if hasattr(model, "coef_"): return int((np.abs(model.coef_) > 1e-9).sum())
     return len({tuple(s.tolist()) for s in model.stumps_.ravel()})
 
-def two_class_fold(dataset:str, method:str, fold:int, seed:int=0)->dict: # accuracy, terms, smallest and mean margin
+# accuracy, terms, smallest and mean margin
+def two_class_fold(dataset:str, method:str, fold:int, seed:int=0)->dict:
     "One fold of the comparison, with the parameter chosen inside the training part."
     from sklearn.model_selection import StratifiedKFold, train_test_split
     X, y, kinds, B, nominal = _inputs(dataset)
@@ -84,13 +94,16 @@ def two_class_fold(dataset:str, method:str, fold:int, seed:int=0)->dict: # accur
             warnings.simplefilter("ignore")
             scores = [m.fit(Z[a], y[a]).score(Z[b], y[b]) for m in models]
         best = models[int(np.argmax(scores))]
-    with warnings.catch_warnings(): warnings.simplefilter("ignore"); best.fit(Z[train], y[train])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        best.fit(Z[train], y[train])
     f = best.decision_function(Z[train])*np.where(y[train] == best.classes_[1], 1, -1)
     return dict(accuracy=float(best.score(Z[test], y[test])), terms=_terms(best),
                 positive=float((f > 0).mean()), nu=float(getattr(best, "nu", np.nan)))
 
-# %% ../../nbs/lpboost/06_tables.ipynb #fa9fe25f
-TWO_CLASS = ("agaricus-lepiota", "kr-vs-kp", "house-votes-84", "breast_cancer", "pima-indians-diabetes", "ionosphere")
+# %% ../../nbs/lpboost/06_tables.ipynb #c6ea38b8
+TWO_CLASS = ("agaricus-lepiota", "kr-vs-kp", "house-votes-84", "breast_cancer",
+             "pima-indians-diabetes", "ionosphere")
 
 def _summary(table, keys, quantities, **fixed):
     "Mean and spread over folds of some columns, as result rows."
@@ -107,13 +120,14 @@ def two_classes(n_jobs:int=1, out=None, progress:bool=True)->list: # rows of res
     units = [dict(dataset=d, method=m, fold=k) for k in range(5) for d in TWO_CLASS
              for m in ("LPBoost, patterns", "LPBoost, single items", "AdaBoost", "LinearSVC")
              if not (m == "LPBoost, single items" and d in TWO_CLASS[3:])]
-    t = run_units(two_class_fold, units, out=out, n_jobs=n_jobs, desc="two classes", progress=progress)
+    t = run_units(two_class_fold, units, out=out, n_jobs=n_jobs, desc="two classes",
+                  progress=progress)
     return _summary(t, ("dataset", "method"), ("accuracy", "terms", "positive"), seeds="0",
                     link="lpboost/06_tables.ipynb",
                     comment="five folds; positive: share of training margins above zero; "
                             "no counterpart in the supplement")
 
-# %% ../../nbs/lpboost/06_tables.ipynb #7add77e2
+# %% ../../nbs/lpboost/06_tables.ipynb #bcabb6ea
 def label_counts(pairs:list)->list: # one dict a graph: label or labelled edge -> count
     "Counts of node labels and of labelled edges."
     out = []
@@ -132,23 +146,27 @@ def weisfeiler_lehman(pairs:list, rounds:int=3)->list: # one dict a graph: name 
     for nodes, edges in pairs:
         names, c = [("0", v) for v in nodes], {}
         near = [[] for _ in nodes]
-        for a, b, l in edges: near[a].append((b, l)); near[b].append((a, l))
+        for a, b, l in edges:
+            near[a].append((b, l))
+            near[b].append((a, l))
         for r in range(rounds+1):
             for s in names: c[s] = c.get(s, 0)+1
-            names = [(r+1, hash((names[v], tuple(sorted((hash(names[u]), hash(l)) for u, l in near[v]))))) for v in range(len(nodes))]
+            names = [(r+1,
+                      hash((names[v],
+                            tuple(sorted((hash(names[u]), hash(l)) for u, l in near[v])))))
+                            for v in range(len(nodes))]
         out.append(c)
     return out
 
-# %% ../../nbs/lpboost/06_tables.ipynb #4137f411
+# %% ../../nbs/lpboost/06_tables.ipynb #5fa8b37e
 def graph_data(dataset:str)->tuple: # ((nodes, edges) pairs, labels)
     "MUTAG with atom names, or planted motifs with a tenth of the labels wrong."
     if dataset == "planted":
-        from boostlit.lpboost.estimators import planted_graphs
         return planted_graphs(200, 12, noise=.1, seed=0)
-    from boostlit.core.datasets import load_dataset
-    from boostlit.mining.subgraphs import as_graphs
-    t = load_dataset(dataset).table; atom, bond = "C N O F I Cl Br".split(), ("ar", "1", "2", "3")
-    return [([atom[v] for v in a], [(i, j, bond[l]) for i, j, l in e]) for a, e in as_graphs(t)], np.array(t["target"].to_pylist())
+    t = load_dataset(dataset).table
+    atom, bond = "C N O F I Cl Br".split(), ("ar", "1", "2", "3")
+    return [([atom[v] for v in a], [(i, j, bond[l]) for i, j, l in e]) for a,
+            e in as_graphs(t)], np.array(t["target"].to_pylist())
 
 def graph_model(method, pairs, y, train, seed):
     "Fit a method on the training graphs; returns (labels predicted for all, number of terms)."
@@ -156,21 +174,24 @@ def graph_model(method, pairs, y, train, seed):
     from sklearn.feature_extraction import DictVectorizer
     from sklearn.model_selection import GridSearchCV, train_test_split
     if method == "LPBoost, subgraphs":
-        from boostlit.lpboost.estimators import LPBoostClassifier
         a, b = train_test_split(train, test_size=.2, random_state=seed, stratify=y[train])
         best = (-1, None)
         for nu in (.05, .1, .2, .3, .4):
             m = LPBoostClassifier("subgraphs", nu=nu, max_length=6).fit([pairs[i] for i in a], y[a])
             best = max(best, (m.score([pairs[i] for i in b], y[b]), nu))
-        m = LPBoostClassifier("subgraphs", nu=best[1], max_length=6).fit([pairs[i] for i in train], y[train])
+        m = LPBoostClassifier("subgraphs", nu=best[1], max_length=6).fit([pairs[i] for i in train],
+                                                                         y[train])
         return m.predict(pairs), _terms(m)
     counts = label_counts(pairs) if method == "counts, SVM" else weisfeiler_lehman(pairs)
-    F = DictVectorizer(sparse=False).fit_transform([{str(k): v for k, v in c.items()} for c in counts])
-    K = F@F.T; K = K/np.sqrt(np.outer(np.diag(K), np.diag(K)))
-    grid = GridSearchCV(SVC(kernel="precomputed"), {"C": [.1, 1, 10, 100, 1000]}, cv=4).fit(K[np.ix_(train, train)], y[train])
+    F = DictVectorizer(sparse=False).fit_transform([{str(k): v for k, v in c.items()}
+                                                    for c in counts])
+    K = F@F.T
+    K = K/np.sqrt(np.outer(np.diag(K), np.diag(K)))
+    grid = GridSearchCV(SVC(kernel="precomputed"), {"C": [.1, 1, 10, 100, 1000]},
+                        cv=4).fit(K[np.ix_(train, train)], y[train])
     return grid.predict(K[:, train]), F.shape[1]
 
-# %% ../../nbs/lpboost/06_tables.ipynb #bd60784c
+# %% ../../nbs/lpboost/06_tables.ipynb #3bb1a203
 def graph_fold(dataset:str, method:str, fold:int, seed:int=0)->dict: # accuracy and number of terms
     "One fold on graphs."
     from sklearn.model_selection import StratifiedKFold
@@ -181,22 +202,25 @@ def graph_fold(dataset:str, method:str, fold:int, seed:int=0)->dict: # accuracy 
         p, terms = graph_model(method, pairs, y, train, seed)
     return dict(accuracy=float((p[test] == y[test]).mean()), terms=int(terms))
 
-@reproduction(4, "Graphs", needs=("mutag",), title="Subgraph LPBoost against label counts and a Weisfeiler-Lehman kernel, tenfold")
+@reproduction(4, "Graphs", needs=("mutag",),
+              title="Subgraph LPBoost against label counts and a Weisfeiler-Lehman kernel, tenfold")
 def graphs(n_jobs:int=1, out=None, progress:bool=True)->list: # rows of results
     "Accuracy and size on MUTAG and on planted motifs."
     units = [dict(dataset=d, method=m, fold=k, seed=s) for d in ("mutag", "planted")
-             for m in ("LPBoost, subgraphs", "counts, SVM", "Weisfeiler-Lehman, SVM") for s in range(3)
+             for m in ("LPBoost, subgraphs", "counts, SVM", "Weisfeiler-Lehman, SVM")
+             for s in range(3)
              for k in range(10)]
     t = run_units(graph_fold, units, out=out, n_jobs=n_jobs, desc="graphs", progress=progress)
     return _summary(t, ("dataset", "method"), ("accuracy", "terms"), seeds="0 to 2",
                     link="lpboost/06_tables.ipynb",
                     comment="tenfold, three times; no counterpart in the supplement")
 
-# %% ../../nbs/lpboost/06_tables.ipynb #52bee80f
+# %% ../../nbs/lpboost/06_tables.ipynb #9956a998
 def contaminated_digits(share:float=.1, seed:int=0)->tuple: # (rows, is it an outlier?)
     "All zeros of the digits set with a share of other digits among them."
     from sklearn.datasets import load_digits
-    X, t = load_digits(return_X_y=True); g = np.random.default_rng(seed)
+    X, t = load_digits(return_X_y=True)
+    g = np.random.default_rng(seed)
     good = X[t == 0]
     m = int(round(share/(1-share)*len(good)))
     bad = X[g.choice(np.flatnonzero(t != 0), m, replace=False)]
@@ -204,16 +228,18 @@ def contaminated_digits(share:float=.1, seed:int=0)->tuple: # (rows, is it an ou
 
 def outlier_run(nu:float, seed:int=0, share:float=.1, gamma:float=.02)->dict: # shares rejected
     "Rejected share, and shares of outliers and inliers rejected."
-    from boostlit.lpboost.estimators import OneClassLPBoost
     X, bad = contaminated_digits(share, seed)
     m = OneClassLPBoost(nu=nu, gamma=gamma).fit(X)
     out = m.predict(X) < 0
     order = np.argsort(m.score_samples(X))
     auc = float((m.score_samples(X)[bad][:, None] < m.score_samples(X)[~bad][None]).mean())
-    return dict(rejected=float(out.mean()), outliers=float(out[bad].mean()), inliers=float(out[~bad].mean()), auc=auc)
+    return dict(rejected=float(out.mean()), outliers=float(out[bad].mean()),
+                inliers=float(out[~bad].mean()), auc=auc)
 
-# %% ../../nbs/lpboost/06_tables.ipynb #8ac43319
-@reproduction(4, "Outliers", full=False, title="nu against the rejected share with ten per cent contamination")
+# %% ../../nbs/lpboost/06_tables.ipynb #9110a8e9
+@reproduction(4,
+              "Outliers", full=False,
+              title="nu against the rejected share with ten per cent contamination")
 def outliers(n_jobs:int=1, out=None, progress:bool=True)->list: # rows of results
     "Rejected share for several nu, three contaminations each."
     units = [dict(nu=v, seed=s) for v in (.05, .1, .15, .2, .3) for s in range(3)]
@@ -226,11 +252,10 @@ def outliers(n_jobs:int=1, out=None, progress:bool=True)->list: # rows of result
                  comment="no counterpart in the supplement") for v in (.05, .1, .15, .2, .3)
             for q in ("rejected", "outliers", "auc")]
 
-# %% ../../nbs/lpboost/06_tables.ipynb #15fa374e
-def search_share(dataset:str, n_weightings:int=1000, seed:int=0)->dict: # largest disagreement and shares visited
+# %% ../../nbs/lpboost/06_tables.ipynb #30f595bf
+# largest disagreement and shares visited
+def search_share(dataset:str, n_weightings:int=1000, seed:int=0)->dict:
     "Agreement with exhaustive search and share of patterns visited, over random weightings."
-    from boostlit.mining.weighted_search import ItemsetOracle, count_patterns
-    from boostlit.lpboost.column_generation import column_generation
     _, y, _, B, _ = _inputs(dataset)
     y = np.where(y == y[0], 1., -1.)
     n, rng = len(y), np.random.default_rng(seed)
@@ -254,48 +279,58 @@ def search_share(dataset:str, n_weightings:int=1000, seed:int=0)->dict: # larges
             warnings.simplefilter("ignore")
             r = column_generation(o, y, .1, max_rounds=60, columns_per_round=30)
         hard[f"at the optimum, size {length}"] = o.nodes_/count_patterns(T, length)
-    return {"disagreement": float(worst), "visited": float(np.mean(nodes)), "visited, most": float(np.max(nodes)), **hard}
+    return {"disagreement": float(worst), "visited": float(np.mean(nodes)),
+            "visited, most": float(np.max(nodes)), **hard}
 
-# %% ../../nbs/lpboost/06_tables.ipynb #36481da3
-@reproduction(4, "Search", needs=("agaricus-lepiota", "kr-vs-kp"), title="Branch and bound against exhaustive search")
+# %% ../../nbs/lpboost/06_tables.ipynb #933d48e7
+@reproduction(4, "Search", needs=("agaricus-lepiota", "kr-vs-kp"),
+              title="Branch and bound against exhaustive search")
 def search(n_jobs:int=1, out=None, progress:bool=True)->list: # rows of results
     "Share of patterns visited on mushroom and kr-vs-kp."
-    t = run_units(search_share, [dict(dataset=d) for d in ("agaricus-lepiota", "kr-vs-kp")], out=out,
+    t = run_units(search_share, [dict(dataset=d) for d in ("agaricus-lepiota", "kr-vs-kp")],
+                  out=out,
                   n_jobs=n_jobs, desc="search", progress=progress)
     return [dict(dataset=r["dataset"], method="branch and bound", quantity=q, value=r[q], seeds="0",
-                 link="lpboost/06_tables.ipynb", comment="1,000 random weightings of the true "
-                                                              "labels; no counterpart in the supplement")
+                 link="lpboost/06_tables.ipynb",
+                 comment="1,000 random weightings of the true labels; "
+                         "no counterpart in the supplement")
             for r in t.to_pylist() for q in ("disagreement", "visited", "visited, most",
                                              "at the optimum, size 3", "at the optimum, size 4")]
 
-# %% ../../nbs/lpboost/06_tables.ipynb #88126446
-def master_race(dataset:str="kr-vs-kp", columns:int=10, stabilise:float=0., nu:float=.1)->dict: # ratios of processor time
+# %% ../../nbs/lpboost/06_tables.ipynb #8230aa13
+# ratios of processor time
+def master_race(dataset:str="kr-vs-kp", columns:int=10, stabilise:float=0., nu:float=.1)->dict:
     "Time of re-solving masters relative to the warm one, on the same rows in one run."
     from time import process_time
-    from boostlit.mining.weighted_search import ItemsetOracle
-    from boostlit.lpboost.column_generation import column_generation, MasterRace, HighsMaster, LinprogMaster
-    _, y, _, B, _ = _inputs(dataset); y = np.where(y == y[0], 1., -1.); race = []
+    _, y, _, B, _ = _inputs(dataset)
+    y = np.where(y == y[0], 1., -1.)
+    race = []
     def build(y, caps, program):
         race.append(MasterRace([HighsMaster(y, caps, program), LinprogMaster(y, caps, program),
                                 LinprogMaster(y, caps, program, dense=True)]))
         return race[-1]
-    ItemsetOracle(B.astype(bool), 3).best(y, np.full(len(y), 1/len(y)))                       # compile before the clock starts
+    # compile before the clock starts
+    ItemsetOracle(B.astype(bool), 3).best(y, np.full(len(y), 1/len(y)))
     start = process_time()
     r = column_generation(ItemsetOracle(B.astype(bool), 3, allow_empty=False), y, nu,
                           columns_per_round=columns, stabilise=stabilise, master=build)
-    s = race[-1].seconds; rest = process_time()-start-s.sum()
-    return {"rounds": len(r.history), "sparse rows re-solved / warm": float(s[1]/s[0]), "dense rows re-solved / warm": float(s[2]/s[0]),
+    s = race[-1].seconds
+    rest = process_time()-start-s.sum()
+    return {"rounds": len(r.history), "sparse rows re-solved / warm": float(s[1]/s[0]),
+            "dense rows re-solved / warm": float(s[2]/s[0]),
             "whole run, sparse rows re-solved / warm": float((s[1]+rest)/(s[0]+rest)),
             "whole run, dense rows re-solved / warm": float((s[2]+rest)/(s[0]+rest)),
             "objective": r.primal}
 
-# %% ../../nbs/lpboost/06_tables.ipynb #5c0c674b
-@reproduction(4, "Masters", needs=("kr-vs-kp",), title="Warm-started column generation against re-solving")
+# %% ../../nbs/lpboost/06_tables.ipynb #47797ceb
+@reproduction(4, "Masters", needs=("kr-vs-kp",),
+              title="Warm-started column generation against re-solving")
 def masters(n_jobs:int=1, out=None, progress:bool=True)->list: # rows of results
     "Ratios of processor time on kr-vs-kp."
     t = run_units(master_race, [dict(dataset="kr-vs-kp", columns=c) for c in (1, 2, 10)], out=out,
                   n_jobs=n_jobs, desc="masters", progress=progress)
-    return [dict(dataset="kr-vs-kp", method=f"{r['columns']} column{'s'*(r['columns'] > 1)} a round",
+    return [dict(dataset="kr-vs-kp",
+                 method=f"{r['columns']} column{'s'*(r['columns'] > 1)} a round",
                  quantity=q, value=float(r[q]), seeds="", link="lpboost/06_tables.ipynb",
-                 comment="ratio of processor times within one run; no counterpart in the supplement")
+                 comment="ratio of processor times within one run; no counterpart")
             for r in t.to_pylist() for q in r if q not in ("dataset", "columns")]

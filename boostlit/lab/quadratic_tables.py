@@ -4,17 +4,20 @@
 
 # %% auto #0
 __all__ = ['SETS', 'METHODS', 'load_table', 'make_learner', 'curve_by_cost', 'run_fold', 'table2_units', 'summarise_folds',
-           'ledger_rows', 'table2', 'table2_error', 'run_size', 'size_units']
+           'ledger_rows', 'table2', 'table2_error', 'run_size', 'size_units', 'compare_searches', 'search_unit']
 
-# %% ../../nbs/quadratic/07_tables.ipynb #ecb3bebd
+# %% ../../nbs/quadratic/07_tables.ipynb #37386959
 import time
 import numpy as np
-from ..core.boosting import AdaBoostClassifier
+from ..core.boosters import AdaBoostClassifier
+from ..core.loop import boost
+from ..core.masters import AdaBoost
 from ..core.tables import encode_labels
 from ..core.datasets import load_dataset
 from .experiments import derive_seed, paper_numbers, reproduction, run_units, store_results, stored_results
-from ..core.stumps import DecisionStumpClassifier
-from ..quadratic.boosting import QuadraticBoostClassifier
+from ..core.stumps import DecisionStumpClassifier, StumpOracle
+from ..quadratic.boosting import ProductOracle, QuadraticBoostClassifier
+from ..quadratic.exact_search import best_pair
 
 # %% ../../nbs/quadratic/07_tables.ipynb #951ae24a
 SETS = ("labor", "promoters", "hepatitis", "sonar", "cleve", "ionosphere", "house-votes-84", "vote1",
@@ -22,7 +25,7 @@ SETS = ("labor", "promoters", "hepatitis", "sonar", "cleve", "ionosphere", "hous
         "german", "hypothyroid", "sick-euthyroid", "kr-vs-kp", "clean2", "agaricus-lepiota", "adult")
 METHODS = ("stump", "adaboost", "quadratic")
 
-# %% ../../nbs/quadratic/07_tables.ipynb #61665e5d
+# %% ../../nbs/quadratic/07_tables.ipynb #4232168e
 def load_table(name:str,  # one of `SETS`, or "clean2-nameless" for clean2 without its two name columns
               )->tuple:   # X (float64), labels, mask of nominal columns
     "A data set of Table 1 as the learners want it."
@@ -34,15 +37,16 @@ def make_learner(method:str, nominal, criterion:str="error", seed:int=0, n_estim
     "The learner behind a column of Table 2 (and a few more)."
     if method == "stump": return DecisionStumpClassifier(criterion=criterion, nominal_features=nominal)
     if method == "adaboost":
-        return AdaBoostClassifier(n_estimators=n_estimators, criterion=criterion, nominal_features=nominal)
+        return AdaBoostClassifier(n_estimators=n_estimators, criterion=criterion, categorical_features=nominal)
     options = {**{"cubic": dict(degree=3), "exact": dict(search="exact"), "quadratic": {}}[method], **options}
-    return QuadraticBoostClassifier(n_estimators=n_estimators, criterion=criterion, nominal_features=nominal, random_state=seed, **options)
+    return QuadraticBoostClassifier(n_estimators=n_estimators, criterion=criterion, categorical_features=nominal,
+                                    random_state=seed, **options)
 
-# %% ../../nbs/quadratic/07_tables.ipynb #1f141f1a
+# %% ../../nbs/quadratic/07_tables.ipynb #95f48c2b
 def curve_by_cost(est, X, y, n_estimators:int)->list:
     "Error after 1, 2, … base classifiers; between two rounds the last finished round counts."
     if not hasattr(est, "history_"): return [float(np.mean(est.predict(X) != y))]*n_estimators
-    cost = est.history_["cost"].to_numpy()
+    cost = est.history_["cost" if "cost" in est.history_.column_names else "round"].to_numpy()
     errors = [float(np.mean(p != y)) for p in est.staged_predict(X)]
     at = np.searchsorted(cost, np.arange(1, n_estimators + 1), side="right") - 1
     return [errors[max(k, 0)] for k in at]
@@ -109,3 +113,36 @@ def run_size(n_train:int, trial:int, method:str, dataset:str="kr-vs-kp", seed:in
 def size_units(sizes=(50, 100, 200, 400, 800, 1600, 2800), trials:int=20):
     "The runs behind Fig. 8."
     return [dict(n_train=n, trial=t, method=m) for n in sizes for m in ("adaboost", "quadratic") for t in range(trials)]
+
+# %% ../../nbs/quadratic/07_tables.ipynb #6734ca8f
+class _Watched(ProductOracle):
+    "Answers by relabelling, and writes down what the exact search says to the same question."
+    def ask(self, targets, weights):
+        start = time.process_time()
+        factors, edge = super().ask(targets, weights)
+        middle, exact = time.process_time(), edge
+        if len(factors) > 1 or self.budget:
+            exact = max(best_pair(self.oracle, targets, weights)[1], self.oracle.ask(targets, weights)[1])
+        self.log["relabel"].append((1 - edge)/2)
+        self.log["exact"].append((1 - exact)/2)
+        self.log["relabel_seconds"] += middle - start
+        self.log["exact_seconds"] += time.process_time() - middle
+        return factors, edge
+
+def compare_searches(X, y,              # rows and signs
+                     nominal=None,      # mask of nominal columns
+                     n_estimators:int=250, n_restarts:int=5, max_inner:int=20, max_bins=256,
+                     seed:int=0,        # of the random labels
+                    )->dict:            # errors of both searches round by round, CPU seconds of both
+    "Boost by relabelling and, in every round, ask the exact search the same question."
+    kinds = None if nominal is None else ["nominal" if k else "numeric" for k in nominal]
+    watched = _Watched(StumpOracle(X, kinds, max_bins), n_restarts, max_inner, budget=n_estimators, random_state=seed)
+    watched.log = dict(relabel=[], exact=[], relabel_seconds=0., exact_seconds=0.)
+    boost(watched, AdaBoost(), y, n_estimators)
+    return watched.log
+
+def search_unit(dataset:str, n_estimators:int=250, max_bins:int=256, seed:int=0)->dict:
+    "`compare_searches` on one data set of Table 1, as a unit of an experiment."
+    X, y, nominal = load_table(dataset)
+    y = np.where(y == np.unique(y)[0], -1., 1.)
+    return compare_searches(X, y, nominal, n_estimators, max_bins=max_bins, seed=seed)

@@ -8,16 +8,19 @@ __all__ = ['CATEGORIES', 'NU', 'METHODS', 'FRESH', 'FRESH_METHODS', 'search_task
            'boosted_rank', 'averaged_rank', 'ranking_unit', 'ranking_rows', 'ranking_summary', 'fig5_ranking',
            'fig5_fresh']
 
-# %% ../../nbs/lpboost/08_ranking.ipynb #6539edcb
+# %% ../../nbs/lpboost/08_ranking.ipynb #a012ef97
 from functools import lru_cache
 import numpy as np
 from ..core.datasets import cache_dir
-from .experiments import reproduction, run_units
-from ..images.pictures import decode_image, have_images, image_table, list_column
 from ..images.codebook import cached_codebook, image_words
+from ..images.components import intersection_kernel
+from ..images.pictures import decode_image, have_images, image_table, list_column
+from .experiments import reproduction, run_units
+from ..lpboost.estimators import OneAndHalfClassLPBoost, OneClassLPBoost
 
-# %% ../../nbs/lpboost/08_ranking.ipynb #560f532a
-CATEGORIES = ("airplanes", "Motorbikes", "Faces", "Faces_easy", "watch", "Leopards", "bonsai", "car_side", "ketch", "chandelier",
+# %% ../../nbs/lpboost/08_ranking.ipynb #a0c10f3b
+CATEGORIES = ("airplanes", "Motorbikes", "Faces", "Faces_easy", "watch", "Leopards", "bonsai",
+              "car_side", "ketch", "chandelier",
               "hawksbill", "grand_piano", "brain", "butterfly", "helicopter")  # the fifteen largest
 
 def search_task(classes:np.ndarray,      # category name of every picture
@@ -26,17 +29,18 @@ def search_task(classes:np.ndarray,      # category name of every picture
                 n_good:int=40,           # right answers in the list
                 n_bad:int=20,            # wrong answers in the list
                 n_background:int=100,    # unrelated pictures known as such
-               )->tuple[np.ndarray, np.ndarray, np.ndarray]: # rows returned, which are right, rows of the background
+               )->tuple[np.ndarray, np.ndarray, np.ndarray]: # rows, which are right, background
     "A list as a keyword search would return it, and a background."
     rng = np.random.default_rng([seed, sum(map(ord, category))])
     good = rng.permutation(np.flatnonzero(classes == category))[:n_good]
     twin = {"Faces": "Faces_easy", "Faces_easy": "Faces"}.get(category, category)
     other = rng.permutation(np.flatnonzero((classes != category) & (classes != twin)))
     if len(good) < n_good: raise ValueError(f"There are only {len(good)} pictures of {category!r}.")
-    rows = np.r_[good, other[:n_bad]]; order = rng.permutation(len(rows))
+    rows = np.r_[good, other[:n_bad]]
+    order = rng.permutation(len(rows))
     return rows[order], (np.arange(len(rows)) < n_good)[order], other[n_bad:n_bad+n_background]
 
-# %% ../../nbs/lpboost/08_ranking.ipynb #cf237af6
+# %% ../../nbs/lpboost/08_ranking.ipynb #02fc0f48
 def precision_at(right:np.ndarray,   # which answers are right
                  score:np.ndarray,   # larger first
                  recall:float=.15,   # share of the right answers to be shown
@@ -47,16 +51,18 @@ def precision_at(right:np.ndarray,   # which answers are right
     k = int(np.searchsorted(hit, np.ceil(recall*right.sum() - 1e-9)))
     return float(hit[k]/(k + 1))
 
-def average_precision(right:np.ndarray, score:np.ndarray)->float: # mean precision over the right answers
+# mean precision over the right answers
+def average_precision(right:np.ndarray, score:np.ndarray)->float:
     "Average precision; equal scores are taken at their worst."
-    order = np.lexsort((right, -score)); r = right[order]
+    order = np.lexsort((right, -score))
+    r = right[order]
     return float((np.cumsum(r)/np.arange(1, len(r) + 1))[r].mean())
 
-# %% ../../nbs/lpboost/08_ranking.ipynb #261df135
+# %% ../../nbs/lpboost/08_ranking.ipynb #44110087
 def ranking_pictures(n_words:int=1000, n_super:int=48, # words, super-words
                      cache=None, n_jobs:int=1, progress:bool=False, # as in `image_words`
                      classes=None, per_class=None,     # part of the set
-                    )->dict:                           # classes, images, words (table), counts (n, n_words), super-word of each word
+                    )->dict:                           # classes, images, words, counts, super-words
     "Visual words of the Caltech-101 pictures."
     cache = cache_dir()/"vision" if cache is None else cache
     table = image_table("caltech101", classes, per_class)
@@ -64,10 +70,12 @@ def ranking_pictures(n_words:int=1000, n_super:int=48, # words, super-words
     book = cached_codebook(table["image"], n_words, **job)
     words = image_words(table["image"], book, **job)
     off, w = list_column(words, "words")
-    counts = np.array([np.bincount(w[a:b], minlength=n_words) for a, b in zip(off[:-1], off[1:])], np.int32)
+    counts = np.array([np.bincount(w[a:b], minlength=n_words) for a, b in zip(off[:-1], off[1:])],
+                      np.int32)
     from sklearn.cluster import KMeans
     merged = KMeans(min(n_super, n_words), n_init=3, random_state=0).fit_predict(book)
-    return dict(classes=np.asarray(table["class"].to_pylist()), images=table["image"], words=words, counts=counts, merged=merged)
+    return dict(classes=np.asarray(table["class"].to_pylist()), images=table["image"], words=words,
+                counts=counts, merged=merged)
 
 def prominent_words(counts:np.ndarray,  # (n, words) counts
                     scale:float=.5,     # standard deviations above the mean
@@ -80,34 +88,37 @@ def patch_graphs(words,             # table from `image_words`
                  rows,              # pictures
                  merged:np.ndarray, # super-word of each word
                  stride:int=2,      # every so many patches
-                )->list:            # (node labels, edges) of each picture; edge label 0 across, 1 down
+                )->list:            # (node labels, edges) per picture; edge 0 across, 1 down
     "Neighbouring patches as labelled graphs."
     out = []
     for i in rows:
-        g = np.asarray(words["words"][int(i)].values).reshape(words["rows"][int(i)].as_py(), -1)[::stride, ::stride]
-        h, w = g.shape; n = np.arange(h*w).reshape(h, w)
+        g = np.asarray(words["words"][int(i)].values).reshape(words["rows"][int(i)].as_py(),
+                                                              -1)[::stride, ::stride]
+        h, w = g.shape
+        n = np.arange(h*w).reshape(h, w)
         across = np.c_[n[:, :-1].ravel(), n[:, 1:].ravel(), np.zeros(h*(w-1), int)]
         down = np.c_[n[:-1].ravel(), n[1:].ravel(), np.ones((h-1)*w, int)]
         out.append((merged[g].ravel().tolist(), [tuple(e) for e in np.r_[across, down].tolist()]))
     return out
 
-# %% ../../nbs/lpboost/08_ranking.ipynb #bb356e97
-def mean_distance(list_counts, back_counts=None)->np.ndarray: # minus the distance of each picture to the mean of the list
+# %% ../../nbs/lpboost/08_ranking.ipynb #29e15cca
+# minus the distance of each picture to the mean of the list
+def mean_distance(list_counts, back_counts=None)->np.ndarray:
     "Baseline: pictures near the mean histogram first."
     f = np.sqrt(list_counts/list_counts.sum(1, keepdims=True))
     return -np.linalg.norm(f - f.mean(0), axis=1)
 
 def one_class_svm(list_counts, back_counts=None, nu:float=.33)->np.ndarray: # scores
-    "Baseline: one-class support vector machine on square-rooted frequencies, Gaussian kernel of the median width."
+    "Baseline: one-class support vector machine on square-rooted frequencies."
     from sklearn.svm import OneClassSVM
-    f = np.sqrt(list_counts/list_counts.sum(1, keepdims=True)); d = ((f[:, None] - f[None])**2).sum(2)
+    f = np.sqrt(list_counts/list_counts.sum(1, keepdims=True))
+    d = ((f[:, None] - f[None])**2).sum(2)
     K = np.exp(-d/np.median(d[d > 0]))
     return OneClassSVM(kernel="precomputed", nu=nu).fit(K).decision_function(K)
 
 def two_class_svm(list_counts, back_counts, C:float=1.)->np.ndarray: # scores
     "List against background by a support vector machine with intersection kernel."
     from sklearn.svm import SVC
-    from boostlit.images.components import intersection_kernel
     A = np.vstack([list_counts, back_counts])
     A = A/A.sum(1, keepdims=True)
     K = intersection_kernel(A)
@@ -115,98 +126,115 @@ def two_class_svm(list_counts, back_counts, C:float=1.)->np.ndarray: # scores
     return SVC(kernel="precomputed", C=C, class_weight="balanced").fit(K,
             np.r_[np.ones(n), -np.ones(len(back_counts))]).decision_function(K[:n])
 
-# %% ../../nbs/lpboost/08_ranking.ipynb #24709b9a
-NU = .6                 # share of each side that may miss its margin: a third of the list is wrong, and more may be odd
+# %% ../../nbs/lpboost/08_ranking.ipynb #9c80f931
+# share of each side that may miss its margin: a third of the list is wrong, and more may be odd
+NU = .6
 
-def boosted_rank(kind:str,        # "one-class", "1.5-class", "1.5-class, pairs" or "1.5-class, subgraphs"
+def boosted_rank(kind:str,        # "one-class", "1.5-class" (with ", pairs" or ", subgraphs")
                  data:dict,       # from `ranking_pictures`
                  rows:np.ndarray, # pictures returned
                  back:np.ndarray, # background pictures
                  nu:float=NU,     # share of each side that may miss its margin
                 )->tuple:         # scores of the returned pictures, the fitted estimator
     "One-class or 1.5-class boosting over itemsets or subgraphs."
-    from boostlit.lpboost.estimators import OneAndHalfClassLPBoost, OneClassLPBoost
-    both = np.r_[rows, back]; y = np.r_[np.ones(len(rows)), -np.ones(len(back))]; n = len(rows)
+    both = np.r_[rows, back]
+    y = np.r_[np.ones(len(rows)), -np.ones(len(back))]
+    n = len(rows)
     if kind == "1.5-class, subgraphs":
         G = patch_graphs(data["words"], both, data["merged"])
         est = OneAndHalfClassLPBoost("subgraphs", nu, 2, gap=1e-2, max_rounds=40).fit(G, y)
         return est.decision_function(G[:n]), est
     B = prominent_words(data["counts"][both])
     if kind == "1.5-class, averaged": return averaged_rank(B, y, nu), None
-    if kind == "one-class": est = OneClassLPBoost("itemsets", nu).fit(B[:n])
+    if kind == "one-class": est = OneClassLPBoost("itemsets", nu, 1, reference=None).fit(B[:n])
     else:
-        est = OneAndHalfClassLPBoost("itemsets", nu, 2 if kind.endswith("pairs") else 1, gap=1e-3, max_rounds=200).fit(B, y)
+        est = OneAndHalfClassLPBoost("itemsets", nu, 2 if kind.endswith("pairs") else 1, gap=1e-3,
+                                     max_rounds=200).fit(B, y)
     return est.decision_function(B[:n]), est
 
-# %% ../../nbs/lpboost/08_ranking.ipynb #1e8513e1
+# %% ../../nbs/lpboost/08_ranking.ipynb #e5bae1a0
 def averaged_rank(B:np.ndarray, y:np.ndarray, # 0/1 items of list and background, +1 and -1
                   nu:float=NU,                # as in `boosted_rank`
                   n_fits:int=15, share:float=.7, # programs, share of the pictures each of them sees
                  )->np.ndarray:               # mean scores of the list
     "Mean 1.5-class score over random parts of the data."
-    from boostlit.lpboost.estimators import OneAndHalfClassLPBoost
-    rng = np.random.default_rng(0); L = B[y > 0]; F = np.zeros(len(L))
+    rng = np.random.default_rng(0)
+    L = B[y > 0]
+    F = np.zeros(len(L))
     for _ in range(n_fits):
-        part = np.concatenate([rng.permutation(np.flatnonzero(y == c))[:int(share*(y == c).sum())] for c in (1, -1)])
-        F += OneAndHalfClassLPBoost("itemsets", nu, 1, gap=1e-2, max_rounds=60).fit(B[part], y[part]).decision_function(L)/n_fits
+        part = np.concatenate([rng.permutation(np.flatnonzero(y == c))[:int(share*(y == c).sum())]
+                               for c in (1, -1)])
+        est = OneAndHalfClassLPBoost("itemsets", nu, 1, gap=1e-2, max_rounds=60)
+        F += est.fit(B[part], y[part]).decision_function(L)/n_fits
     return F
 
-# %% ../../nbs/lpboost/08_ranking.ipynb #1bdc141f
+# %% ../../nbs/lpboost/08_ranking.ipynb #c69f69ed
 METHODS = ("distance to mean", "one-class SVM", "one-class", "1.5-class", "1.5-class, averaged",
            "1.5-class, pairs", "1.5-class, subgraphs", "two-class SVM")
 
 @lru_cache(1)
 def _pictures(): return ranking_pictures()
 
-def ranking_unit(category:str, seed:int, method:str)->dict: # average precision and precision at 15 % recall
+# average precision and precision at 15 % recall
+def ranking_unit(category:str, seed:int, method:str)->dict:
     "One ranking of one search."
     data = _pictures()
     rows, right, back = search_task(data["classes"], category, seed)
     L, B = data["counts"][rows], data["counts"][back]
-    simple = {"distance to mean": mean_distance, "one-class SVM": one_class_svm, "two-class SVM": two_class_svm}
+    simple = {"distance to mean": mean_distance, "one-class SVM": one_class_svm,
+              "two-class SVM": two_class_svm}
     s = simple[method](L, B) if method in simple else boosted_rank(method, data, rows, back)[0]
-    return dict(average_precision=average_precision(right, s), precision_at_15=precision_at(right, s))
+    return dict(average_precision=average_precision(right, s),
+                precision_at_15=precision_at(right, s))
 
-def ranking_rows(categories=CATEGORIES, seeds=(1, 2, 3), methods=METHODS, n_jobs:int=1, out=None, progress:bool=True)->list: # rows of all units
+# rows of all units
+def ranking_rows(categories=CATEGORIES, seeds=(1, 2, 3), methods=METHODS, n_jobs:int=1, out=None,
+                 progress:bool=True)->list:
     "Every category, seed and method."
     return run_units(ranking_unit,
                      [dict(category=c, seed=s, method=m) for c in categories for s in seeds
                       for m in methods], out, n_jobs, "ranking", progress).to_pylist()
 
-def ranking_summary(rows:list)->list: # one dict a method: mean over categories, spread over categories
+# one dict a method: mean over categories, spread over categories
+def ranking_summary(rows:list)->list:
     "Means over seeds, then mean and spread over categories."
     out = []
     for m in METHODS:
         v = {}
         for r in rows:
             if r["method"] == m:
-                v.setdefault(r["category"], []).append((r["average_precision"], r["precision_at_15"]))
+                v.setdefault(r["category"],
+                             []).append((r["average_precision"], r["precision_at_15"]))
         if v:
             a = np.array([np.mean(x, axis=0) for x in v.values()])
             out.append(dict(ranking=m, ap=a[:, 0], p15=a[:, 1], categories=list(v)))
     return out
 
-# %% ../../nbs/lpboost/08_ranking.ipynb #32c3451f
+# %% ../../nbs/lpboost/08_ranking.ipynb #b17d9a74
 def _ranking_results(rows, item, comment):
     "Rows of results: mean and spread over categories, by method and measure."
     return [dict(paper=4, item=item, dataset="caltech101", method=r["ranking"], quantity=q,
                  value=float(v.mean()), spread=float(v.std(ddof=1)), seeds=3,
                  link="lpboost/08_ranking.ipynb", comment=comment)
-            for r in ranking_summary(rows) for q, v in (("average precision", r["ap"]), ("precision at 15 % recall", r["p15"]))]
+            for r in ranking_summary(rows) for q,
+            v in (("average precision", r["ap"]), ("precision at 15 % recall", r["p15"]))]
 
-@reproduction(4, "Figure 5", needs=("caltech101",), title="Ranking search results: 1.5-class boosting against baselines")
+@reproduction(4, "Figure 5", needs=("caltech101",),
+              title="Ranking search results: 1.5-class boosting against baselines")
 def fig5_ranking(n_jobs=1, out=None, progress=True):
     "Fifteen keyword searches, three draws each."
     return _ranking_results(ranking_rows(n_jobs=n_jobs, out=out, progress=progress), "Figure 5",
                             "mean and spread over 15 categories; 40 right and 20 wrong answers, "
                             "100 background pictures")
 
-# %% ../../nbs/lpboost/08_ranking.ipynb #07e96c94
+# %% ../../nbs/lpboost/08_ranking.ipynb #11a5b658
 FRESH = ("buddha", "chair", "cougar_face", "crab", "crayfish", "dalmatian", "dolphin", "dragonfly",
          "electric_guitar", "elephant", "euphonium", "ewer", "ferry", "flamingo", "ibis")
-FRESH_METHODS = ("distance to mean", "one-class SVM", "one-class", "1.5-class", "1.5-class, averaged", "two-class SVM")
+FRESH_METHODS = ("distance to mean", "one-class SVM", "one-class", "1.5-class",
+                 "1.5-class, averaged", "two-class SVM")
 
-@reproduction(4, "Figure 5, fresh categories", needs=("caltech101",), title="The same rankings on fifteen categories not used before")
+@reproduction(4, "Figure 5, fresh categories", needs=("caltech101",),
+              title="The same rankings on fifteen categories not used before")
 def fig5_fresh(n_jobs=1, out=None, progress=True):
     "Fifteen more keyword searches, three draws each, no setting changed."
     return _ranking_results(ranking_rows(FRESH, methods=FRESH_METHODS, n_jobs=n_jobs, out=out,

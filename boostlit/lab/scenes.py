@@ -19,7 +19,9 @@ def read_blocks(X,                      # counts as `BilinearBlocks`
                ):                       # blocks with these values
     "Counts of words per component, their share of the component, or the square root of that share."
     if reading == "counts": return X
-    if reading not in ("frequency", "sqrt"): raise ValueError(f"reading must be 'counts', 'frequency' or 'sqrt', got {reading!r}")
+    if reading not in ("frequency",
+                       "sqrt"):
+        raise ValueError(f"reading must be 'counts', 'frequency' or 'sqrt', got {reading!r}")
     X = X.normalised("component")
     return X.map(np.sqrt) if reading == "sqrt" else X
 
@@ -28,15 +30,19 @@ def halves(y,                           # class codes of the training pictures
            seed:int,                    # of the division
           )->tuple:                     # rows that fit, rows that judge
     "Divide every class into two halves."
-    rng = np.random.default_rng([seed, 7]); fit = np.zeros(len(y), bool)
-    for k in np.unique(y): at = rng.permutation(np.flatnonzero(y == k)); fit[at[:(len(at)+1)//2]] = True
+    rng = np.random.default_rng([seed, 7])
+    fit = np.zeros(len(y), bool)
+    for k in np.unique(y):
+        at = rng.permutation(np.flatnonzero(y == k))
+        fit[at[:(len(at)+1)//2]] = True
     return np.flatnonzero(fit), np.flatnonzero(~fit)
 
 # %% ../../nbs/bilinear/05_scenes.ipynb #45290879
 def choose_penalty(X, y, grid, n_rounds, seed, **kw):
     "Validation accuracy inside the training set: {c: list over rounds}."
     from boostlit.images.components import class_accuracy
-    a, b = halves(y, seed); Xa, Xb, out = X[a], X[b], {}
+    a, b = halves(y, seed)
+    Xa, Xb, out = X[a], X[b], {}
     for c in grid:
         est = BilinearBoostClassifier(n_rounds, c, c, **kw).fit(Xa, y[a])
         out[c] = [class_accuracy(y[b], p) for p in est.staged_predict(Xb)] or [0.]
@@ -44,9 +50,11 @@ def choose_penalty(X, y, grid, n_rounds, seed, **kw):
 
 # %% ../../nbs/bilinear/05_scenes.ipynb #72d97269
 GRIDS = {"l1": (.3, .1, .03, .01), "l2": (10., 3., .3)}       # penalties that are tried, relative
-ONCE = {"l1": (.003, .001), "l2": ()}                          # weaker ones, for the single term only
+# weaker ones, for the single term only
+ONCE = {"l1": (.003, .001), "l2": ()}
 ROUNDS = {"l1": 8, "l2": 3}
 
+# %% ../../nbs/bilinear/05_scenes.ipynb #b3c9d33e
 def bilinear_rows(X, y, train, test, penalty, seed, n_rounds=None, look=None, grid=None, **kw):
     "One split: the single model and the boosted one, each with its penalty chosen on the training set."
     from boostlit.images.components import class_accuracy
@@ -56,14 +64,18 @@ def bilinear_rows(X, y, train, test, penalty, seed, n_rounds=None, look=None, gr
     curves = choose_penalty(Xtr, ytr, grid or GRIDS[penalty], look, seed, **kw)
     weaker = choose_penalty(Xtr, ytr, ONCE[penalty], 1, seed, **kw) if grid is None else {}
     first = {c: v[0] for c, v in (curves | weaker).items()}
-    c_one = max(first, key=first.get); c_many = max(curves, key=lambda c: max(curves[c]))
-    stage = int(np.argmax(curves[c_many])) + 1; T = n_rounds if stage == look else stage
+    c_one = max(first, key=first.get)
+    c_many = max(curves, key=lambda c: max(curves[c]))
+    stage = int(np.argmax(curves[c_many])) + 1
+    T = n_rounds if stage == look else stage
     many = BilinearBoostClassifier(T, c_many, c_many, **kw).fit(Xtr, ytr)
-    staged = [100*class_accuracy(y[test], p) for p in many.staged_predict(Xte)] or [100/len(np.unique(y))]
+    staged = [100*class_accuracy(y[test], p)
+              for p in many.staged_predict(Xte)] or [100/len(np.unique(y))]
     single = lambda: BilinearBoostClassifier(1, c_one, c_one, **kw).fit(Xtr, ytr).predict(Xte)
     one = staged[0] if c_one == c_many else 100*class_accuracy(y[test], single())
     mean = lambda k: float(np.mean(many.history_[k].to_numpy())) if len(many.history_) else 0.
-    return dict(single=one, boosted=staged[-1], c_single=c_one, c_boosted=c_many, rounds=len(staged), words=mean("words"),
+    return dict(single=one, boosted=staged[-1], c_single=c_one, c_boosted=c_many,
+                rounds=len(staged), words=mean("words"),
                 components=mean("components"), curve=",".join(f"{s:.2f}" for s in staged))
 
 # %% ../../nbs/bilinear/05_scenes.ipynb #26b525d6
@@ -71,22 +83,30 @@ def bag_rows(X, y, train, test, seed):
     "Linear SVM on the bag of words (all components added up), frequencies and square roots; cost chosen on the training set."
     from sklearn.svm import LinearSVC
     from boostlit.images.components import class_accuracy
-    bag = X.bag(); bag /= np.maximum(bag.sum(1, keepdims=True), 1e-12); a, b = halves(y[train], seed); out = {}
+    bag = X.bag()
+    bag /= np.maximum(bag.sum(1, keepdims=True), 1e-12)
+    a, b = halves(y[train], seed)
+    out = {}
     for name, Z in (("frequency", bag*30), ("sqrt", np.sqrt(bag))):
-        accuracy = lambda C, fit, judge: class_accuracy(y[judge], LinearSVC(C=C).fit(Z[fit], y[fit]).predict(Z[judge]))
+        accuracy = lambda C, fit, judge: class_accuracy(y[judge],
+                                                        LinearSVC(C=C).fit(Z[fit], y[fit]).predict(Z[judge]))
         C = max((1., 10., 100.), key=lambda C: accuracy(C, train[a], train[b]))
         out[name] = 100*accuracy(C, train, test)
     return out
 
 # %% ../../nbs/bilinear/05_scenes.ipynb #687797b3
-def scene_unit(seed:int, method:str, name:str="scene15", n_train:int=100, cache=None, reading:str="sqrt", **kw):
+def scene_unit(seed:int, method:str, name:str="scene15", n_train:int=100, cache=None,
+               reading:str="sqrt", **kw):
     "One split of Scene-15 with one family of methods: 'bag', 'pyramid', 'l1' or 'l2'."
     from boostlit.images.components import class_accuracy, image_features, kernel_svm, pyramid_kernel, random_split
-    F = image_features(name, 1000, (20, 15), cache=cache); y = F["y"]; train, test = random_split(y, n_train, seed)
+    F = image_features(name, 1000, (20, 15), cache=cache)
+    y = F["y"]
+    train, test = random_split(y, n_train, seed)
     row = dict(seed=seed, family=method, reading=reading)
     if method == "bag": return row | bag_rows(F["X"], y, train, test, seed)
     if method == "pyramid":
-        K = pyramid_kernel(F["words"], 1000); rate = lambda **kw: 100*class_accuracy(y[test], kernel_svm(K, y, train, test, **kw))
+        K = pyramid_kernel(F["words"], 1000)
+        rate = lambda **kw: 100*class_accuracy(y[test], kernel_svm(K, y, train, test, **kw))
         return row | dict(accuracy=rate(calibrate=True), raw=rate())
     return row | bilinear_rows(read_blocks(F["X"], reading), y, train, test, method, seed, **kw)
 
@@ -94,24 +114,33 @@ def scene_unit(seed:int, method:str, name:str="scene15", n_train:int=100, cache=
 @reproduction(paper=3, item="Table 1", needs=("scene15",), full=True)
 def table1(n_jobs=1, out=None, progress=True, cache=None):
     "Scene-15, 100 training pictures a class, five splits: baselines and the four bilinear models."
-    units = [dict(seed=s, method=m, cache=cache) for s in range(5) for m in ("bag", "pyramid", "l1", "l2")]
+    units = [dict(seed=s, method=m, cache=cache) for s in range(5)
+             for m in ("bag", "pyramid", "l1", "l2")]
     runs = run_units(scene_unit, units, out, n_jobs, "Table 1", progress).to_pylist()
     return table1_rows(runs) + curve_rows(runs)
 
+# %% ../../nbs/bilinear/05_scenes.ipynb #acf3ae8b
 def table1_rows(runs):
     "Rows of the ledger from finished splits."
-    pick = {"BoW + linear SVM": ("bag", "sqrt"), "Lazebnik spatial pyramid": ("pyramid", "accuracy"),
-            "spatial pyramid, raw scores": ("pyramid", "raw"), "L2BLM": ("l2", "single"), "SBLM": ("l1", "single"), "B-L2BLM": ("l2", "boosted"), "B-SBLM": ("l1", "boosted")}
+    pick = {"BoW + linear SVM": ("bag", "sqrt"),
+            "Lazebnik spatial pyramid": ("pyramid", "accuracy"),
+            "spatial pyramid, raw scores": ("pyramid", "raw"), "L2BLM": ("l2", "single"),
+            "SBLM": ("l1", "single"), "B-L2BLM": ("l2", "boosted"), "B-SBLM": ("l1", "boosted")}
     rows = []
     for method, (family, col) in pick.items():
-        mine = [r for r in runs if r["family"] == family and r.get(col) is not None and r.get("reading", "sqrt") in ("sqrt", None)]
-        if mine: rows.append(dict(item="Table 1", dataset="scene15", method=method, quantity="mean class accuracy",
-                                  **mean_and_spread([r[col] for r in mine]), link="bilinear/05_scenes.ipynb", comment=how_chosen(mine, col)))
+        mine = [r for r in runs if r["family"] == family and r.get(col) is not None
+                and r.get("reading", "sqrt") in ("sqrt", None)]
+        if mine: rows.append(dict(item="Table 1", dataset="scene15", method=method,
+                                  quantity="mean class accuracy",
+                                  **mean_and_spread([r[col] for r in mine]),
+                                  link="bilinear/05_scenes.ipynb", comment=how_chosen(mine, col)))
     return rows
 
+# %% ../../nbs/bilinear/05_scenes.ipynb #6800f18b
 def mean_and_spread(v):
     "Value, spread and number of splits, as the ledger wants them."
-    return dict(value=round(float(np.mean(v)), 2), spread=round(float(np.std(v, ddof=1)), 2) if len(v) > 1 else "", seeds=len(v))
+    return dict(value=round(float(np.mean(v)), 2),
+                spread=round(float(np.std(v, ddof=1)), 2) if len(v) > 1 else "", seeds=len(v))
 
 def how_chosen(runs, col):
     "What each split's own training set chose."
@@ -119,6 +148,7 @@ def how_chosen(runs, col):
     rounds = lambda r: f" and {r['rounds']} round{'s'*(r['rounds'] > 1)}" if col == "boosted" else ""
     return "square roots; penalty chosen on halves of each split's own training set: " + ", ".join(f"{r['c_'+col]:g}{rounds(r)}" for r in runs)
 
+# %% ../../nbs/bilinear/05_scenes.ipynb #f147251c
 def curve_rows(runs):
     "Test accuracy after every round, mean over the splits that got so far."
     rows = []
@@ -126,42 +156,62 @@ def curve_rows(runs):
         curves = [[float(v) for v in r["curve"].split(",")] for r in runs if r["family"] == family]
         for t in range(max(map(len, curves), default=0)):
             v = [c[t] for c in curves if len(c) > t]
-            rows.append(dict(item="Curve", dataset="scene15", method=method, quantity=f"test accuracy after round {t+1}", **mean_and_spread(v),
-                             link="bilinear/05_scenes.ipynb", comment="penalty and rounds chosen on halves of each split's own training set"))
+            rows.append(dict(item="Curve", dataset="scene15", method=method,
+                             quantity=f"test accuracy after round {t+1}", **mean_and_spread(v),
+                             link="bilinear/05_scenes.ipynb",
+                             comment="penalty and rounds chosen on halves of each split's own training set"))
     return rows
 
 # %% ../../nbs/bilinear/05_scenes.ipynb #b92ba3de
 BLURS = (.7, 1., 1.3, 1.6)
 
-def blur_unit(sigma:float, seed:int=0, split:int=0, per_class:int=40, n_words:int=200, dataset:str="scene15"):
+# %% ../../nbs/bilinear/05_scenes.ipynb #01624ddc
+def blur_unit(sigma:float, seed:int=0, split:int=0, per_class:int=40, n_words:int=200,
+              dataset:str="scene15"):
     "Cross-validated pyramid inside the training set of one split, with words of descriptors blurred by `sigma`."
     from sklearn.model_selection import StratifiedKFold
     from boostlit.images.codebook import cached_codebook, image_words
     from boostlit.images.components import class_accuracy, kernel_svm, pyramid_kernel, random_split
     from boostlit.images.pictures import image_table
-    table = image_table(dataset); y = np.unique(table["class"].to_pylist(), return_inverse=True)[1]; train, _ = random_split(y, 100, split)
-    rows = np.concatenate([train[y[train] == k][:per_class] for k in np.unique(y)]); y = y[rows]
+    table = image_table(dataset)
+    y = np.unique(table["class"].to_pylist(), return_inverse=True)[1]
+    train, _ = random_split(y, 100, split)
+    rows = np.concatenate([train[y[train] == k][:per_class] for k in np.unique(y)])
+    y = y[rows]
     pics = [table["image"][int(i)].as_py() for i in rows]
-    book = cached_codebook(pics, n_words, seed, 300, 200, sigma=sigma); K = pyramid_kernel(image_words(pics, book, sigma=sigma), n_words)
+    book = cached_codebook(pics, n_words, seed, 300, 200, sigma=sigma)
+    K = pyramid_kernel(image_words(pics, book, sigma=sigma), n_words)
     parts = StratifiedKFold(4, shuffle=True, random_state=seed).split(K, y)
-    return dict(sigma=sigma, seed=seed, accuracy=100*float(np.mean([class_accuracy(y[b], kernel_svm(K, y, a, b)) for a, b in parts])))
+    return dict(sigma=sigma, seed=seed,
+                accuracy=100*float(np.mean([class_accuracy(y[b], kernel_svm(K, y, a, b)) for a,
+                                            b in parts])))
 
+# %% ../../nbs/bilinear/05_scenes.ipynb #d3a29d6c
 @reproduction(paper=3, item="Blur", needs=("scene15",), full=True)
 def blur(n_jobs=1, out=None, progress=True):
     "Scene-15: the blur of the descriptor, judged by cross-validation inside a training set."
-    runs = run_units(blur_unit, [dict(sigma=s, seed=k) for s in BLURS for k in range(2)], out, n_jobs, "Blur", progress).to_pylist(); rows = []
+    runs = run_units(blur_unit, [dict(sigma=s, seed=k) for s in BLURS for k in range(2)], out,
+                     n_jobs, "Blur", progress).to_pylist()
+    rows = []
     for s in BLURS:
         v = [r["accuracy"] for r in runs if r["sigma"] == s]
-        rows.append(dict(item="Blur", dataset="scene15", method=f"blur {s:g}", quantity="cross-validated accuracy", **mean_and_spread(v),
-                         link="images/02_descriptors.ipynb", comment="40 training pictures a class of split 0, 200 words, pyramid, four folds"))
+        rows.append(dict(item="Blur", dataset="scene15", method=f"blur {s:g}",
+                         quantity="cross-validated accuracy", **mean_and_spread(v),
+                         link="images/02_descriptors.ipynb",
+                         comment="40 training pictures a class of split 0, 200 words, pyramid, four folds"))
     return rows
 
 # %% ../../nbs/bilinear/05_scenes.ipynb #1f0f4813
-READINGS = {"base: square roots, c = 0.1": {}, "c = 0.3": {"c": .3}, "c = 0.03": {"c": .03}, "c = 0.01": {"c": .01},
-            "bias": {"fit_intercept": True}, "one alternation": {"n_alternations": 1}, "ten alternations": {"n_alternations": 10},
-            "balanced classes": {"balanced": True}, "balanced classes, c = 0.03": {"balanced": True, "c": .03},
-            "frequencies": {"reading": "frequency"}, "start at the gradient": {"start": "gradient"}, "raw weights (Eq. 12)": {"normalise": False},
-            "logistic loss": {"loss": "logistic"}, "logistic loss, c = 0.03": {"loss": "logistic", "c": .03},
+READINGS = {"base: square roots, c = 0.1": {}, "c = 0.3": {"c": .3}, "c = 0.03": {"c": .03},
+            "c = 0.01": {"c": .01},
+            "bias": {"fit_intercept": True}, "one alternation": {"n_alternations": 1},
+            "ten alternations": {"n_alternations": 10},
+            "balanced classes": {"balanced": True},
+            "balanced classes, c = 0.03": {"balanced": True, "c": .03},
+            "frequencies": {"reading": "frequency"}, "start at the gradient": {"start": "gradient"},
+            "raw weights (Eq. 12)": {"normalise": False},
+            "logistic loss": {"loss": "logistic"},
+            "logistic loss, c = 0.03": {"loss": "logistic", "c": .03},
             **{f"Euclidean penalty, c = {c:g}": {"penalty": "l2", "c": c} for c in (3., .3, .03)}}
 
 COMPONENTS = {f"{a} × {b} components": {"grid": (a, b)} for a, b in ((20, 15), (10, 10), (5, 4))}
@@ -169,30 +219,41 @@ COMPONENTS = {f"{a} × {b} components": {"grid": (a, b)} for a, b in ((20, 15), 
 def reading_unit(name:str, cache=None, seed:int=0, n_rounds:int=8, dataset="scene15"):
     "Validation accuracy of one reading inside the training set of one split, after one round and after all."
     from boostlit.images.components import image_features, random_split
-    kw = dict((READINGS | COMPONENTS)[name]); c, reading, grid = kw.pop("c", .1), kw.pop("reading", "sqrt"), kw.pop("grid", (20, 15))
-    F = image_features(dataset, 1000, grid, cache=cache); y = F["y"]; train, _ = random_split(y, 100, seed)
+    kw = dict((READINGS | COMPONENTS)[name])
+    c, reading, grid = kw.pop("c", .1), kw.pop("reading", "sqrt"), kw.pop("grid", (20, 15))
+    F = image_features(dataset, 1000, grid, cache=cache)
+    y = F["y"]
+    train, _ = random_split(y, 100, seed)
     X = read_blocks(F["X"][train], reading)
     curve = choose_penalty(X, y[train], (c,), n_rounds, seed, tol=1e-3, **kw)[c]
     return dict(name=name, first=100*curve[0], last=100*curve[-1], rounds=len(curve))
 
+# %% ../../nbs/bilinear/05_scenes.ipynb #d0a73a05
 @reproduction(paper=3, item="Readings", needs=("scene15",), full=True)
 def readings(n_jobs=1, out=None, progress=True, cache=None):
     "Scene-15: what the paper leaves open, one thing at a time, judged inside the training set of split 0."
-    return reading_rows(run_units(reading_unit, [dict(name=k, cache=cache) for k in READINGS], out, n_jobs, "Readings", progress).to_pylist())
+    return reading_rows(run_units(reading_unit, [dict(name=k, cache=cache) for k in READINGS], out,
+                                  n_jobs, "Readings", progress).to_pylist())
 
 @reproduction(paper=3, item="Components", needs=("scene15",), full=True)
 def component_grids(n_jobs=1, out=None, progress=True, cache=None):
     "Scene-15: the number of components, everything else as in the base reading."
-    return reading_rows(run_units(reading_unit, [dict(name=k, cache=cache) for k in COMPONENTS], out, n_jobs, "Components", progress).to_pylist(), "Components")
+    return reading_rows(run_units(reading_unit, [dict(name=k, cache=cache) for k in COMPONENTS],
+                                  out, n_jobs, "Components", progress).to_pylist(), "Components")
 
+# %% ../../nbs/bilinear/05_scenes.ipynb #3f565980
 def reading_rows(runs, item="Readings"):
     "Rows of the ledger from finished readings."
     rounds = lambda r, q: f"; {r['rounds']} rounds" if q == "last" else ""
-    return [dict(item=item, dataset="scene15", method=r["name"], quantity=f"validation, {q} round", value=round(r[q], 1), seeds=1,
-                 link="bilinear/05_scenes.ipynb", comment="training set of split 0, halves" + rounds(r, q)) for r in runs for q in ("first", "last")]
+    return [dict(item=item, dataset="scene15", method=r["name"], quantity=f"validation, {q} round",
+                 value=round(r[q], 1), seeds=1,
+                 link="bilinear/05_scenes.ipynb",
+                 comment="training set of split 0, halves" + rounds(r, q)) for r in runs
+            for q in ("first", "last")]
 
 # %% ../../nbs/bilinear/05_scenes.ipynb #b9806378
 def largest_useful_penalty(X, y, k:int=0):
     "c_max of the first half-step of class `k` against the rest, from a constant start with weights summing to one."
-    m = X.shape[2]; s = np.where(y == k, 1., -1.)/len(y)
+    m = X.shape[2]
+    s = np.where(y == k, 1., -1.)/len(y)
     return float(np.abs(s@X.right(np.full(m, 1/m))).max())

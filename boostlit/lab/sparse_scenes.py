@@ -23,11 +23,16 @@ def _chi2_entries(indptr, words, values, D, L, out_words, out_values):
     "Three features for every entry, column by column: the plain one, a cosine, a sine."
     k0, k1 = np.sqrt(L), np.sqrt(2*L/np.cosh(np.pi*L))
     for c in range(len(indptr)-1):
-        lo, hi = indptr[c], indptr[c+1]; n = hi - lo
+        lo, hi = indptr[c], indptr[c+1]
+        n = hi - lo
         for p in range(n):
-            x = values[lo+p]; s = np.sqrt(x); angle = L*np.log(x) if x > 0 else 0.
+            x = values[lo+p]
+            s = np.sqrt(x)
+            angle = L*np.log(x) if x > 0 else 0.
             for i in range(3): out_words[3*lo+i*n+p] = words[lo+p] + i*D
-            out_values[3*lo+p] = k0*s; out_values[3*lo+n+p] = k1*s*np.cos(angle); out_values[3*lo+2*n+p] = k1*s*np.sin(angle)
+            out_values[3*lo+p] = k0*s
+            out_values[3*lo+n+p] = k1*s*np.cos(angle)
+            out_values[3*lo+2*n+p] = k1*s*np.sin(angle)
 
 # %% ../../nbs/bilinear/07_sparse_scenes.ipynb #7a228f68
 RAMPS = (.001, .004, .03)        # where the ramps of a frequency end
@@ -50,36 +55,44 @@ def _ramp_entries(indptr, words, values, D, ends, out_ptr, out_words, out_values
     out_ptr[len(indptr)-1] = p
 
 # %% ../../nbs/bilinear/07_sparse_scenes.ipynb #7c747c6f
-def map_words(X,                        # blocks with `indptr`, `words`, `values`, `shape`; values are frequencies
+def map_words(X, # blocks with `indptr`, `words`, `values`, `shape`; values are frequencies
               kind:str="ramps",         # "none", "sqrt", "chi2" or "ramps"
               ends=RAMPS,               # frequencies where ramps end, for "ramps"
              ):                         # blocks of the same type, mapped
     "An explicit feature map of every histogram: square roots (Hellinger), three features a word (additive chi-square), ramps (intersection)."
     if kind == "none": return X
-    if kind not in ("sqrt", "chi2", "ramps"): raise ValueError(f"kind must be 'none', 'sqrt', 'chi2' or 'ramps', got {kind!r}")
+    if kind not in ("sqrt", "chi2",
+                    "ramps"):
+        raise ValueError(f"kind must be 'none', 'sqrt', 'chi2' or 'ramps', got {kind!r}")
     v = np.asarray(X.values, np.float32)
     if kind == "sqrt": return type(X)(X.indptr, X.words, np.sqrt(v), X.shape)
     n, D, m = X.shape
     if kind == "ramps":
-        t = np.asarray(ends, np.float32); ptr = np.empty(n*m+1, np.int64)
-        _ramp_entries(X.indptr, X.words, v, D, t, ptr, np.empty(0, np.int32), np.empty(0, np.float32))
+        t = np.asarray(ends, np.float32)
+        ptr = np.empty(n*m+1, np.int64)
+        _ramp_entries(X.indptr, X.words, v, D, t, ptr, np.empty(0, np.int32),
+                      np.empty(0, np.float32))
         w, out = np.empty(ptr[-1], np.int32), np.empty(ptr[-1], np.float32)
         _ramp_entries(X.indptr, X.words, v, D, t, ptr, w, out)
         return type(X)(ptr, w, out, (n, len(t)*D, m))
-    w = np.empty(3*len(v), np.uint16 if 3*D <= 65536 else np.int32); out = np.empty(3*len(v), np.float32)
+    w = np.empty(3*len(v), np.uint16 if 3*D <= 65536 else np.int32)
+    out = np.empty(3*len(v), np.float32)
     _chi2_entries(X.indptr, X.words, v, D, .8, w, out)
     return type(X)(X.indptr*3, w, out, (n, 3*D, m))
 
 # %% ../../nbs/bilinear/07_sparse_scenes.ipynb #e279848d
 GRIDS = ((1, 1), (2, 2), (4, 4), (3, 1))         # rows x columns: the pyramid's cells, and strips
-WINDOWS = ((1, 1), (3, 3, 1/2, 1/2), (7, 1, 1/4, 1))       # and their share of the picture's height and width: windows that overlap by half
+# and their share of the picture's height and width: windows that overlap by half
+WINDOWS = ((1, 1), (3, 3, 1/2, 1/2), (7, 1, 1/4, 1))
 
 def window_ranges(length:int, count:int, share:float, size:int=16, step:int=8):
     "Grid indices (first, last plus one) of the patches with their centre in `count` windows spread evenly over an axis."
     from boostlit.images.descriptors import dense_grid
-    centre = dense_grid(length, length, size, step)[0] + size//2; start = np.arange(count)*((1-share)/max(count-1, 1))
+    centre = dense_grid(length, length, size, step)[0] + size//2
+    start = np.arange(count)*((1-share)/max(count-1, 1))
     return tuple(np.searchsorted(centre, np.round(x*length, 6)) for x in (start, start+share))
 
+# %% ../../nbs/bilinear/07_sparse_scenes.ipynb #11a635bc
 def grid_blocks(words,                   # words of the pictures, from `boostlit.vision`
                 n_words:int=1000,        # size of the codebook
                 grids:tuple=GRIDS,       # (rows, columns) of cells, or (rows, columns, height, width) of windows
@@ -91,18 +104,22 @@ def grid_blocks(words,                   # words of the pictures, from `boostlit
         for rows, cols, *size in grids:
             high, wide = size or (1/rows, 1/cols)
             (r0, r1), (c0, c1) = window_ranges(h, rows, high), window_ranges(w, cols, wide)
-            i, j = np.divmod(np.arange(rows*cols), cols); out.append(np.c_[r0[i], r1[i], c0[j], c1[j]])
+            i, j = np.divmod(np.arange(rows*cols), cols)
+            out.append(np.c_[r0[i], r1[i], c0[j], c1[j]])
         return np.concatenate(out)
     return blocks_of_boxes(words, n_words, boxes)
 
+# %% ../../nbs/bilinear/07_sparse_scenes.ipynb #f216cda2
 def grid_scale(grids)->np.ndarray:       # one factor a component
     "Factors that give every grid the same weight: one over the root of how often it counts a patch, and of the number of grids."
-    return np.concatenate([np.full(r*c, 1/np.sqrt(len(grids)*(r*c*s[0]*s[1] if s else 1.))) for r, c, *s in grids])
+    return np.concatenate([np.full(r*c, 1/np.sqrt(len(grids)*(r*c*s[0]*s[1] if s else 1.))) for r,
+                           c, *s in grids])
 
 def share_of_picture(X, words):
     "Counts as shares of all patches of the picture, whatever the components."
     total = np.maximum(np.array([len(w) for w in words["words"]], np.float32), 1)
-    return type(X)(X.indptr, X.words, np.asarray(X.values, np.float32)/np.repeat(total, np.diff(X.indptr[::X.shape[2]])), X.shape)
+    return type(X)(X.indptr, X.words, np.asarray(X.values, np.float32)
+                   /np.repeat(total, np.diff(X.indptr[::X.shape[2]])), X.shape)
 
 # %% ../../nbs/bilinear/07_sparse_scenes.ipynb #c6d25359
 def shape_codes(words,                   # words of the pictures
@@ -110,15 +127,20 @@ def shape_codes(words,                   # words of the pictures
                )->np.ndarray:            # (n,) number of the shape, -1 for one never seen
     "Shapes (rows x columns of patches) of the training pictures, numbered."
     key = np.asarray(words["rows"]).astype(np.int64)*100000 + np.asarray(words["cols"]).astype(np.int64)
-    known = np.unique(key[train]); at = np.minimum(np.searchsorted(known, key), len(known)-1)
+    known = np.unique(key[train])
+    at = np.minimum(np.searchsorted(known, key), len(known)-1)
     return np.where(known[at] == key, at, -1)
 
+# %% ../../nbs/bilinear/07_sparse_scenes.ipynb #268e8271
 def add_shape(X, codes,                  # blocks, numbers of the shapes
               weight:float=.05,          # squared length of the new word
              ):                          # blocks with one word more for every shape
     "A word for the shape of the picture, in its first component."
-    n, D, m = X.shape; has = np.flatnonzero(codes >= 0); at = X.indptr[has*m+1]
-    step = np.zeros(n*m+1, np.int64); step[has*m+1] = 1
+    n, D, m = X.shape
+    has = np.flatnonzero(codes >= 0)
+    at = X.indptr[has*m+1]
+    step = np.zeros(n*m+1, np.int64)
+    step[has*m+1] = 1
     words = np.insert(X.words.astype(np.int32), at, D+codes[has])
     values = np.insert(np.asarray(X.values, np.float32), at, np.sqrt(weight))
     return type(X)(X.indptr + np.cumsum(step), words, values, (n, D+int(codes.max())+1, m))
@@ -128,36 +150,49 @@ def add_blocks(A, B):
     "Blocks of two sets of counts, added up."
     from scipy import sparse
     n, D, m = A.shape
-    flat = lambda X: sparse.csr_matrix((np.asarray(X.values, np.float32), X.words.astype(np.int32), X.indptr), shape=(n*m, D))
-    S = (flat(A) + flat(B)).tocsr(); S.sort_indices()
-    return type(A)(S.indptr.astype(np.int64), S.indices.astype(np.uint16 if D <= 65536 else np.int32), S.data, (n, D, m))
+    flat = lambda X: sparse.csr_matrix((np.asarray(X.values, np.float32), X.words.astype(np.int32),
+                                        X.indptr), shape=(n*m, D))
+    S = (flat(A) + flat(B)).tocsr()
+    S.sort_indices()
+    return type(A)(S.indptr.astype(np.int64),
+                   S.indices.astype(np.uint16 if D <= 65536 else np.int32), S.data, (n, D, m))
 
+# %% ../../nbs/bilinear/07_sparse_scenes.ipynb #e7ddaeff
 def repair_blocks(words,                 # words of the pictures
                   grids:tuple=GRIDS,     # grids of cells or windows
                   map:str="ramps",       # as in `map_words`
                   train=None,            # rows whose shapes become words; None: no shapes
-                  mirrored=None,         # words of the mirrored pictures, counted along with the others
+                  mirrored=None, # words of the mirrored pictures, counted along with the others
                   n_words:int=1000,      # size of the codebook
                  ):                      # mapped blocks, about one long
     "Components at several scales, as shares of the picture, mapped; with mirror images, with words for shapes if asked."
     X = grid_blocks(words, n_words, grids)
-    if mirrored is not None: X = add_blocks(X, grid_blocks(mirrored, n_words, grids)); X.values[:] /= 2
+    if mirrored is not None:
+        X = add_blocks(X, grid_blocks(mirrored, n_words, grids))
+        X.values[:] /= 2
     X = map_words(share_of_picture(X, words), map)
-    X.values[:] *= np.repeat(np.tile(grid_scale(grids), X.shape[0]), np.diff(X.indptr)).astype(np.float32)
+    X.values[:] *= np.repeat(np.tile(grid_scale(grids), X.shape[0]),
+                             np.diff(X.indptr)).astype(np.float32)
     return X if train is None else add_shape(X, shape_codes(words, train))
 
 # %% ../../nbs/bilinear/07_sparse_scenes.ipynb #90aad40d
 def component_grams(X)->np.ndarray:      # (components, n, n) float32
     "Inner products of all pictures, component by component."
     from scipy import sparse
-    n, D, m = X.shape; A = sparse.csr_matrix((X.values, X.words, X.indptr), shape=(n*m, D)); out = np.empty((m, n, n), np.float32)
-    for j in range(m): B = A[j::m]; out[j] = (B@B.T).toarray()
+    n, D, m = X.shape
+    A = sparse.csr_matrix((X.values, X.words, X.indptr), shape=(n*m, D))
+    out = np.empty((m, n, n), np.float32)
+    for j in range(m):
+        B = A[j::m]
+        out[j] = (B@B.T).toarray()
     return out
 
+# %% ../../nbs/bilinear/07_sparse_scenes.ipynb #8364feaf
 def soft_margin(K, s, C=10.):
     "Dual variables (with sign) and threshold of a support vector machine on a Gram matrix."
     from sklearn.svm import SVC
-    svm = SVC(C=C, kernel="precomputed").fit(K, s); d = np.zeros(len(s))
+    svm = SVC(C=C, kernel="precomputed").fit(K, s)
+    d = np.zeros(len(s))
     d[svm.support_] = svm.dual_coef_[0]
     return d, float(svm.intercept_[0])
 
@@ -169,9 +204,12 @@ def corrective_boost(K,                  # (components, n, n) Gram matrices
                      C:float=10.,        # cost of the master
                     )->tuple:            # chosen (rounds, classes), duals (classes, n_fit), thresholds, scores (rounds, n_judge, classes)
     "Totally corrective boosting, one component a round, all classes against the rest."
-    classes = np.arange(codes.max()+1); s = np.where(codes[fit] == classes[:, None], 1, -1); size = lambda side: side.sum(1, keepdims=True)
+    classes = np.arange(codes.max()+1)
+    s = np.where(codes[fit] == classes[:, None], 1, -1)
+    size = lambda side: side.sum(1, keepdims=True)
     d = np.where(s > 0, 1/size(s > 0), -1/size(s < 0)).astype(np.float32)
-    Kf = K[:, fit][:, :, fit]; G = np.zeros((len(classes), len(fit), len(fit)), np.float32)
+    Kf = K[:, fit][:, :, fit]
+    G = np.zeros((len(classes), len(fit), len(fit)), np.float32)
     chosen, b, staged = [], np.zeros(len(classes)), []
     cross = np.zeros((len(classes), len(judge), len(fit)), np.float32) if len(judge) else None
     for t in range(min(n_rounds, len(K))):
@@ -179,7 +217,8 @@ def corrective_boost(K,                  # (components, n, n) Gram matrices
         for done in chosen: edge[done, classes] = -np.inf
         chosen.append(edge.argmax(0))
         for k, j in enumerate(chosen[-1]):
-            G[k] += Kf[j]; d[k], b[k] = soft_margin(G[k], s[k], C)
+            G[k] += Kf[j]
+            d[k], b[k] = soft_margin(G[k], s[k], C)
             if len(judge): cross[k] += K[j][np.ix_(judge, fit)]
         if len(judge): staged.append(np.array([cross[k]@d[k] + b[k] for k in classes]).T)
     return np.array(chosen), d, b, np.array(staged)
@@ -190,28 +229,42 @@ def cut_terms(A, codes, chosen, d, D,    # pictures x (component, word) in colum
               C:float=10.,               # cost of the master
              )->tuple:                   # word weights (rounds, classes, D), thresholds (classes,)
     "Keep the largest word weights of every class and solve the master again on them alone."
-    A = A.tocsc(); W = np.zeros(chosen.shape + (D,)); b = np.zeros(chosen.shape[1])
+    A = A.tocsc()
+    W = np.zeros(chosen.shape + (D,))
+    b = np.zeros(chosen.shape[1])
     for k in range(chosen.shape[1]):
-        col = (chosen[:, k, None]*D + np.arange(D)).ravel(); w = A[:, col].T@d[k]; q = min(n_weights, len(w))
-        at = np.sort(np.argpartition(-np.abs(w), q-1)[:q]); Z = A[:, col[at]].toarray().astype(np.float32)
+        col = (chosen[:, k, None]*D + np.arange(D)).ravel()
+        w = A[:, col].T@d[k]
+        q = min(n_weights, len(w))
+        at = np.sort(np.argpartition(-np.abs(w), q-1)[:q])
+        Z = A[:, col[at]].toarray().astype(np.float32)
         dk, b[k] = soft_margin(Z@Z.T, np.where(codes == k, 1, -1), C)
-        full = np.zeros(len(col)); full[at] = Z.T@dk; W[:, k] = full.reshape(-1, D)
+        full = np.zeros(len(col))
+        full[at] = Z.T@dk
+        W[:, k] = full.reshape(-1, D)
     return W, b
 
+# %% ../../nbs/bilinear/07_sparse_scenes.ipynb #7a003525
 def corrective_classifier(X, y,          # blocks with `to_csr`, labels
                           n_rounds:int=10, n_weights:int=3000, C:float=10., # components and weights a class, cost
                           K=None,        # Gram matrices, if they are there already
                          ):              # a fitted `BilinearBoostClassifier`
     "Totally corrective boosting, then the cut: a sum of terms, each with few words and one component."
-    classes, codes = np.unique(y, return_inverse=True); n, D, m = X.shape; rows = np.arange(n)
-    chosen, d, b, _ = corrective_boost(component_grams(X) if K is None else K, codes, rows, rows[:0], n_rounds, C)
+    classes, codes = np.unique(y, return_inverse=True)
+    n, D, m = X.shape
+    rows = np.arange(n)
+    chosen, d, b, _ = corrective_boost(component_grams(X) if K is None else K, codes, rows,
+                                       rows[:0], n_rounds, C)
     W, b = cut_terms(X.to_csr(), codes, chosen, d, D, n_weights, C)
-    est = BilinearBoostClassifier(len(chosen)); est.classes_, est.n_words_, est.n_components_, est.n_features_in_ = classes, D, m, D
+    est = BilinearBoostClassifier(len(chosen))
+    est.classes_, est.n_words_, est.n_components_, est.n_features_in_ = classes, D, m, D
     if len(classes) == 2: chosen, W, b = chosen[:, 1:], W[:, 1:], b[1:]
     est.words_, est.components_, est.biases_, est.n_rounds_ = W, np.eye(m)[chosen], np.zeros(chosen.shape), len(chosen)
-    est.biases_[0] = b; est.penalties_ = np.array([C])
+    est.biases_[0] = b
+    est.penalties_ = np.array([C])
     words = (W != 0).sum(2).mean(1)
-    est.history_ = history_table([dict(round=t+1, error=float(np.mean(p != y)), words=float(words[t]), components=1.)
+    est.history_ = history_table([dict(round=t+1, error=float(np.mean(p != y)),
+                                       words=float(words[t]), components=1.)
                                   for t, p in enumerate(est.staged_predict(X))])
     return est
 
@@ -222,40 +275,59 @@ def log_odds_classifier(X, y,            # blocks with `to_csr`, labels
                        ):                # a fitted `BilinearBoostClassifier`
     "The boosted and cut model with a factor and a threshold for each class that turn its scores into log-odds."
     from boostlit.images.components import platt_curves
-    K = component_grams(X) if K is None else K; rows = np.arange(X.shape[0])
+    K = component_grams(X) if K is None else K
+    rows = np.arange(X.shape[0])
     fit = lambda at: corrective_classifier(X[at], y[at], n_rounds, n_weights, C, K[:, at][:, :, at])
     slope, offset = platt_curves(lambda a, b: fit(a).decision_function(X[b]), y, rows)
-    est = fit(rows); est.words_ *= slope[:, None]; est.biases_ *= slope; est.biases_[0] += offset
+    est = fit(rows)
+    est.words_ *= slope[:, None]
+    est.biases_ *= slope
+    est.biases_[0] += offset
     return est
 
 # %% ../../nbs/bilinear/07_sparse_scenes.ipynb #6381a2b9
 COUPLED = dict(loss="logistic", coupling="softmax", fit_intercept=True, n_alternations=1, tol=1e-3)
 STEPS = {"printed boosting, pyramid cells": dict(n_estimators=8, c1=.1, c2=.1, tol=1e-3),
-         "+ bias, coupled classes": dict(n_estimators=8, c1=.05, c2=.05, learning_rate=.5, **COUPLED)}
+         "+ bias, coupled classes": dict(n_estimators=8, c1=.05, c2=.05, learning_rate=.5,
+                                         **COUPLED)}
 CELLS = dict(grids=GRIDS[:3], map="sqrt")
 DENSE = {"machine on cells, square roots": CELLS, "+ ramps": dict(grids=GRIDS[:3]), "+ strips": {},
-         "windows instead, overlapping": dict(grids=WINDOWS), "+ mirror images": dict(grids=WINDOWS, mirror=True),
+         "windows instead, overlapping": dict(grids=WINDOWS),
+         "+ mirror images": dict(grids=WINDOWS, mirror=True),
          "cells, strips and shape": dict(shapes=True)}
 SPARSE = {"boosted and cut, cells and shape": dict(shapes=True),
-          "boosted and cut, windows and mirror images": dict(grids=WINDOWS, mirror=True, choose=dict(n_rounds=12, weights=(6000,)))}
-KERNELS = {"pyramid kernel": {}, "pyramid kernel with strips": dict(strips=True), "pyramid kernel with strips and mirror images": dict(strips=True, mirror=True),
-           "pyramid kernel with shape": dict(shapes=True), "pyramid kernel with strips and shape": dict(strips=True, shapes=True)}
+          "boosted and cut, windows and mirror images": dict(grids=WINDOWS, mirror=True,
+                                                             choose=dict(n_rounds=12,
+                                                                         weights=(6000,)))}
+KERNELS = {"pyramid kernel": {}, "pyramid kernel with strips": dict(strips=True),
+           "pyramid kernel with strips and mirror images": dict(strips=True, mirror=True),
+           "pyramid kernel with shape": dict(shapes=True),
+           "pyramid kernel with strips and shape": dict(strips=True, shapes=True)}
 
+# %% ../../nbs/bilinear/07_sparse_scenes.ipynb #e2d0c2c8
 def ladder_unit(seed:int, step:str, cache=None, dataset:str="scene15", n_train:int=100):
     "One split, one rung: test accuracy, for sparse rungs and kernels also in log-odds."
     from boostlit.images.components import class_accuracy, image_features, kernel_svm, random_split
     how = dict((SPARSE | DENSE | KERNELS).get(step, CELLS))
-    shapes, mirror, choose = how.pop("shapes", False), how.pop("mirror", False), how.pop("choose", {})
-    F = image_features(dataset, 1000, (20, 15), cache=cache, mirror=mirror); y = F["y"]
-    train, test = random_split(y, n_train, seed); row = dict(seed=seed, step=step); score = lambda p: dict(accuracy=100*class_accuracy(y[test], p))
+    shapes, mirror, choose = how.pop("shapes", False), how.pop("mirror", False), how.pop("choose",
+                                                                                         {})
+    F = image_features(dataset, 1000, (20, 15), cache=cache, mirror=mirror)
+    y = F["y"]
+    train, test = random_split(y, n_train, seed)
+    row = dict(seed=seed, step=step)
+    score = lambda p: dict(accuracy=100*class_accuracy(y[test], p))
     known, mirrored = train if shapes else None, F.get("mirrored")
     if step in KERNELS:
-        K = kernel_of_cells(F["words"], mirrored, known, **how); odds = kernel_svm(K, y, train, test, calibrate=True)
-        return row | score(kernel_svm(K, y, train, test)) | dict(log_odds=100*class_accuracy(y[test], odds))
+        K = kernel_of_cells(F["words"], mirrored, known, **how)
+        odds = kernel_svm(K, y, train, test, calibrate=True)
+        return row | score(kernel_svm(K, y, train, test)) | dict(log_odds=100
+                                                                 *class_accuracy(y[test], odds))
     X = repair_blocks(F["words"], train=known, mirrored=mirrored, **how)
     if step in SPARSE: return row | sparse_rung(X, y, train, test, seed, **choose)
-    if step in STEPS: return row | score(BilinearBoostClassifier(**STEPS[step]).fit(X[train], y[train]).predict(X[test]))
-    A, B = X[train].to_csr(), X[test].to_csr(); K = (A@A.T).toarray()
+    if step in STEPS: return row | score(BilinearBoostClassifier(**STEPS[step]).fit(X[train],
+                                                                                    y[train]).predict(X[test]))
+    A, B = X[train].to_csr(), X[test].to_csr()
+    K = (A@A.T).toarray()
     duals = [soft_margin(K, np.where(y[train] == k, 1, -1)) for k in np.unique(y)]
     return row | score(np.argmax([B@(A.T@d) + b for d, b in duals], axis=0))
 
@@ -263,54 +335,74 @@ def ladder_unit(seed:int, step:str, cache=None, dataset:str="scene15", n_train:i
 def kernel_of_cells(words, mirrored=None, train=None, strips=False, n_words=1000):
     "Intersection kernel of the pyramid, or over cells and strips of equal weight; with mirror images, with the shapes of rows `train` as words."
     from boostlit.images.components import intersection_kernel, pyramid_kernel
-    K = intersection_kernel(repair_blocks(words, GRIDS, "none", mirrored=mirrored, n_words=n_words).to_csr()) if strips else pyramid_kernel(words, n_words)
+    K = intersection_kernel(repair_blocks(words, GRIDS, "none", mirrored=mirrored,
+                                          n_words=n_words).to_csr()) if strips else pyramid_kernel(words, n_words)
     if train is None: return K
     codes = shape_codes(words, train)
     return K + np.float32(.05*np.diag(K).mean())*((codes[:, None] == codes) & (codes >= 0))
 
+# %% ../../nbs/bilinear/07_sparse_scenes.ipynb #5044b9eb
 def sparse_rung(X, y, train, test, seed, n_rounds=10, weights=(1000, 3000, 6000)):
     "The boosted sparse model of one split, raw and in log-odds: rounds and weights chosen on the halves of the training set, then one look at the test pictures."
     from boostlit.images.components import class_accuracy
-    Xtr, ytr = X[train], y[train]; K = component_grams(Xtr); T, val = judge_halves(Xtr, ytr, K, seed, n_rounds, weights); D = X.shape[1]
-    q = min(k for k in val if val[k] >= max(val.values()) - .005); est = corrective_classifier(Xtr, ytr, T, q, K=K); used = est.words_ != 0
-    distinct = lambda u: len(np.unique(np.flatnonzero(u[:len(RAMPS)*1000]) % 1000))           # a word counts once, whatever its ramps
+    Xtr, ytr = X[train], y[train]
+    K = component_grams(Xtr)
+    T, val = judge_halves(Xtr, ytr, K, seed, n_rounds, weights)
+    D = X.shape[1]
+    q = min(k for k in val if val[k] >= max(val.values()) - .005)
+    est = corrective_classifier(Xtr, ytr, T, q, K=K)
+    used = est.words_ != 0
+    # a word counts once, whatever its ramps
+    distinct = lambda u: len(np.unique(np.flatnonzero(u[:len(RAMPS)*1000]) % 1000))
     words = np.mean([[distinct(u) for u in ut] for ut in used])
     rate = lambda e: 100*class_accuracy(y[test], e.predict(X[test]))
-    return dict(accuracy=rate(est), log_odds=rate(log_odds_classifier(Xtr, ytr, T, q, K=K)), rounds=T, weights=q, words_a_term=float(words),
+    return dict(accuracy=rate(est), log_odds=rate(log_odds_classifier(Xtr, ytr, T, q, K=K)),
+                rounds=T, weights=q, words_a_term=float(words),
                 share=float(used.sum()/(used.shape[1]*D*X.shape[2])), validation=100*val[q])
 
+# %% ../../nbs/bilinear/07_sparse_scenes.ipynb #cde7f4b6
 def judge_halves(Xtr, ytr, K, seed, n_rounds, weights):
     "Inside a training set: the best number of rounds, and {weights kept: validation accuracy} for it."
     from boostlit.images.components import class_accuracy
-    a, b = halves(ytr, seed); codes = np.unique(ytr, return_inverse=True)[1]; D = Xtr.shape[1]
+    a, b = halves(ytr, seed)
+    codes = np.unique(ytr, return_inverse=True)[1]
+    D = Xtr.shape[1]
     chosen, d, _, staged = corrective_boost(K, codes, a, b, n_rounds)
     T = int(np.argmax([class_accuracy(codes[b], f.argmax(1)) for f in staged])) + 1
     if T < n_rounds: chosen, d, _, _ = corrective_boost(K, codes, a, a[:0], T)
     A, B, val = Xtr[a].to_csr(), Xtr[b].to_csr(), {}
     for q in weights:
         W, bias = cut_terms(A, codes[a], chosen, d, D, q)
-        F = bias + sum(np.stack([B[:, j*D:(j+1)*D]@W[t, k] for k, j in enumerate(chosen[t])], axis=1) for t in range(T))
+        F = bias + sum(np.stack([B[:, j*D:(j+1)*D]@W[t, k] for k, j in enumerate(chosen[t])],
+                                axis=1) for t in range(T))
         val[q] = class_accuracy(codes[b], F.argmax(1))
     return T, val
 
 # %% ../../nbs/bilinear/07_sparse_scenes.ipynb #43f7e1c4
 @reproduction(paper=3, item="Repair", needs=("scene15",), full=True)
-def repair_ladder(n_jobs=1, out=None, progress=True, cache=None, seeds=5, steps=(*STEPS, *DENSE, *SPARSE, *KERNELS)):
+def repair_ladder(n_jobs=1, out=None, progress=True, cache=None, seeds=5,
+                  steps=(*STEPS, *DENSE, *SPARSE, *KERNELS)):
     "Scene-15: from the printed model to a sparse boosted one above the pyramid, rung by rung."
     units = [dict(seed=s, step=k, cache=cache) for k in steps for s in range(seeds)]
     return repair_rows(run_units(ladder_unit, units, out, n_jobs, "Repair", progress).to_pylist())
 
+# %% ../../nbs/bilinear/07_sparse_scenes.ipynb #94d8a7ee
 def repair_rows(runs):
     "Rows of the ledger from finished splits: accuracy, and for sparse rungs how sparse they are."
-    shown = {"accuracy": ("mean class accuracy", 1), "log_odds": ("mean class accuracy", 1), "share": ("share of all weights in use, per cent", 100),
-             "words_a_term": ("words in a term, of 1,000", 1), "rounds": ("components a class", 1), "weights": ("weights a class", 1)}
+    shown = {"accuracy": ("mean class accuracy", 1), "log_odds": ("mean class accuracy", 1),
+             "share": ("share of all weights in use, per cent", 100),
+             "words_a_term": ("words in a term, of 1,000", 1), "rounds": ("components a class", 1),
+             "weights": ("weights a class", 1)}
     out = []
     for k in (*STEPS, *DENSE, *SPARSE, *KERNELS):
         for field, (quantity, unit) in shown.items():
             v = [unit*r[field] for r in runs if r["step"] == k and r.get(field) is not None]
-            row = dict(item="Repair", dataset="scene15", method=f"{k}, log-odds" if field == "log_odds" else k, quantity=quantity)
-            by = dict(comment="by split: " + ", ".join(f"{x:.2f}" for x in v)) if "accuracy" in quantity else {}
-            if v: out.append(row | mean_and_spread(v) | dict(link="bilinear/07_sparse_scenes.ipynb") | by)
+            row = dict(item="Repair", dataset="scene15",
+                       method=f"{k}, log-odds" if field == "log_odds" else k, quantity=quantity)
+            by = dict(comment="by split: " + ", ".join(f"{x:.2f}"
+                                                       for x in v)) if "accuracy" in quantity else {}
+            if v: out.append(row | mean_and_spread(v)
+                             | dict(link="bilinear/07_sparse_scenes.ipynb") | by)
     return out
 
 # %% ../../nbs/bilinear/07_sparse_scenes.ipynb #78319f7f
@@ -318,25 +410,41 @@ def cross_unit(step:str, split:int=0, cache=None, dataset:str="scene15"):
     "Four-fold cross-validation of a rung or a kernel inside the training set of one split, raw and in log-odds."
     from sklearn.model_selection import StratifiedKFold
     from boostlit.images.components import class_accuracy, image_features, kernel_svm, random_split
-    how = dict((SPARSE | DENSE | KERNELS)[step]); mirror, shapes, choose = how.pop("mirror", False), how.pop("shapes", False), how.pop("choose", {})
-    F = image_features(dataset, 1000, (20, 15), cache=cache, mirror=mirror); train, _ = random_split(F["y"], 100, split)
-    y, words = F["y"][train], F["words"].take(train); parts = list(StratifiedKFold(4, shuffle=True, random_state=split).split(y, y))
-    more = dict(train=np.arange(len(y)) if shapes else None, mirrored=F["mirrored"].take(train) if mirror else None)
+    how = dict((SPARSE | DENSE | KERNELS)[step])
+    mirror, shapes, choose = how.pop("mirror", False), how.pop("shapes", False), how.pop("choose",
+                                                                                         {})
+    F = image_features(dataset, 1000, (20, 15), cache=cache, mirror=mirror)
+    train, _ = random_split(F["y"], 100, split)
+    y, words = F["y"][train], F["words"].take(train)
+    parts = list(StratifiedKFold(4, shuffle=True, random_state=split).split(y, y))
+    more = dict(train=np.arange(len(y)) if shapes else None,
+                mirrored=F["mirrored"].take(train) if mirror else None)
     if step in KERNELS: K = kernel_of_cells(words, **how, **more)
-    else: X = repair_blocks(words, **how, **more); K = component_grams(X); K = K if step in SPARSE else K.sum(0)
+    else:
+        X = repair_blocks(words, **how, **more)
+        K = component_grams(X)
+        K = K if step in SPARSE else K.sum(0)
     def predict(a, b, odds):
         if step not in SPARSE: return kernel_svm(K, y, a, b, calibrate=odds)
         fit = log_odds_classifier if odds else corrective_classifier
-        return fit(X[a], y[a], choose["n_rounds"], choose["weights"][0], K=K[:, a][:, :, a]).predict(X[b])
-    rate = lambda odds: 100*float(np.mean([class_accuracy(y[b], predict(a, b, odds)) for a, b in parts]))
+        return fit(X[a], y[a], choose["n_rounds"], choose["weights"][0],
+                   K=K[:, a][:, :, a]).predict(X[b])
+    rate = lambda odds: 100*float(np.mean([class_accuracy(y[b], predict(a, b, odds)) for a,
+                                           b in parts]))
     return dict(step=step, split=split, accuracy=rate(False), log_odds=rate(True))
 
+# %% ../../nbs/bilinear/07_sparse_scenes.ipynb #d22bc51c
 @reproduction(paper=3, item="Repair, cross-validated", needs=("scene15",), full=True)
-def repair_cross(n_jobs=1, out=None, progress=True, cache=None, splits=(0, 1), steps=(*KERNELS, *DENSE, *list(SPARSE)[1:])):
+def repair_cross(n_jobs=1, out=None, progress=True, cache=None, splits=(0, 1),
+                 steps=(*KERNELS, *DENSE, *list(SPARSE)[1:])):
     "Scene-15: what each change buys inside the training sets of splits 0 and 1."
     units = [dict(step=k, split=s, cache=cache) for k in steps for s in splits]
-    runs = run_units(cross_unit, units, out, n_jobs, "Repair, cross-validated", progress).to_pylist()
-    row = dict(item="Repair, cross-validated", dataset="scene15", quantity="mean class accuracy", link="bilinear/07_sparse_scenes.ipynb")
-    each = lambda k, field: [r[field] for r in runs if r["step"] == k]; told = lambda v: "by split: " + ", ".join(f"{x:.1f}" for x in v)
-    return [row | dict(method=k + name, comment=told(each(k, field))) | mean_and_spread(each(k, field))
+    runs = run_units(cross_unit, units, out, n_jobs, "Repair, cross-validated",
+                     progress).to_pylist()
+    row = dict(item="Repair, cross-validated", dataset="scene15", quantity="mean class accuracy",
+               link="bilinear/07_sparse_scenes.ipynb")
+    each = lambda k, field: [r[field] for r in runs if r["step"] == k]
+    told = lambda v: "by split: " + ", ".join(f"{x:.1f}" for x in v)
+    return [row | dict(method=k + name, comment=told(each(k, field)))
+            | mean_and_spread(each(k, field))
             for k in steps for field, name in (("accuracy", ""), ("log_odds", ", log-odds"))]

@@ -6,9 +6,10 @@
 __all__ = ['SYNTHETIC', 'sample', 'pool_outputs', 'PoolOracle', 'fit_pool', 'pool_scores', 'synthetic_run', 'synthetic_errors',
            'synthetic']
 
-# %% ../../nbs/quadratic/06_synthetic.ipynb #5fa03ed8
+# %% ../../nbs/quadratic/06_synthetic.ipynb #d9790832
 import numpy as np
-from ..core.boosting import adaboost
+from ..core.loop import boost
+from ..core.masters import AdaBoost
 from .experiments import derive_seed, reproduction, run_units
 from ..quadratic.boosting import ProductOracle
 
@@ -26,7 +27,7 @@ def sample(name:str,  # "A", "B" or "C"
     X = rng.random((n, 2))
     return X, SYNTHETIC[name](*X.T)
 
-# %% ../../nbs/quadratic/06_synthetic.ipynb #37b83a32
+# %% ../../nbs/quadratic/06_synthetic.ipynb #db5f77be
 def pool_outputs(X:np.ndarray # (n, 2) points of the open unit square
                 )->np.ndarray: # (44, n) answers
     "Answers of the 44 axis-parallel classifiers of Sec. 5.1."
@@ -34,8 +35,9 @@ def pool_outputs(X:np.ndarray # (n, 2) points of the open unit square
 
 class PoolOracle:
     "A finite family of classifiers, given by its answers: the best one by trying all."
+    kind = "sign"
     def __init__(self, answers): self.answers = answers
-    def best(self, y, w):
+    def ask(self, y, w):
         "The classifier with the largest weighted edge, and that edge."
         edges = self.answers @ (w*y)
         return int(edges.argmax()), float(edges.max())
@@ -43,7 +45,7 @@ class PoolOracle:
         "Answers of classifier `h` on all points."
         return self.answers[h]
 
-# %% ../../nbs/quadratic/06_synthetic.ipynb #88ad0df1
+# %% ../../nbs/quadratic/06_synthetic.ipynb #383bb95e
 def fit_pool(X, y,
              degree:int,        # 1 for AdaBoost, 2 for quadratic boosting
              n_estimators:int,  # base classifiers to spend
@@ -51,8 +53,9 @@ def fit_pool(X, y,
              seed:int=0,        # of the random labels
             )->list:            # (indices of the factors, alpha) of each term
     "Boost the 44 classifiers, or their products, on points `X` with labels `y`."
-    lg = ProductOracle(PoolOracle(pool_outputs(X)), n_restarts, degree=degree, budget=n_estimators, random_state=seed)
-    run = adaboost(lg, y, n_estimators, cost=len)
+    products = ProductOracle(PoolOracle(pool_outputs(X)), n_restarts, degree=degree,
+                             budget=n_estimators, random_state=seed)
+    run = boost(products, AdaBoost(), y, n_estimators)
     return list(zip(run.hypotheses, run.alphas))
 
 def pool_scores(terms, X)->np.ndarray:

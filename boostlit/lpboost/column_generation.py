@@ -4,41 +4,48 @@
 
 # %% auto #0
 __all__ = ['SUMS', 'DUAL', 'PRIMAL', 'LPBoostResult', 'lpboost_reference', 'ColumnOracle', 'sparse_column', 'dense_column',
-           'HighsMaster', 'LinprogMaster', 'price', 'column_generation', 'program_caps', 'program_value',
-           'capped_weights', 'entropy_weights', 'MasterRace']
+           'HighsMaster', 'LinprogMaster', 'price', 'column_generation', 'SimplexConversation', 'program_caps',
+           'program_value', 'capped_weights', 'entropy_weights', 'MasterRace']
 
-# %% ../../nbs/lpboost/02_column_generation.ipynb #fe8dc5db
+# %% ../../nbs/lpboost/02_column_generation.ipynb #e0186a48
 from collections import namedtuple
 import warnings
 import numpy as np
-from ..core.tables import INTERRUPTS, warn_interrupted
-from .linear_program import check_nu, soft_margin, two_class_dual
+from time import process_time
+from scipy.sparse import csr_array, vstack
+from ..core.loop import Conversation, Run, State, converse
+from .linear_program import (check_nu, soft_margin, solve_linprog, two_class_dual)
 
-# %% ../../nbs/lpboost/02_column_generation.ipynb #bb41ac57
-def lpboost_reference(best,             # weights*labels -> (key, outputs) of the hypothesis with the largest edge
+# %% ../../nbs/lpboost/02_column_generation.ipynb #a4b22e51
+def lpboost_reference(best,             # weights*labels -> (key, outputs) of the best hypothesis
                       y:np.ndarray,     # (n,) labels -1, +1
                       nu:float,         # fraction of examples that may miss the margin
                       theta:float=1e-9, # stop when no edge exceeds gamma by more
                      )->tuple:          # (keys, alpha, gamma)
     "Algorithm 1 of the supplement, one column a round, re-solved from scratch with `linprog`."
-    n = len(y); lam, gamma, keys, H, alpha = np.full(n, 1/n), -np.inf, [], [], np.empty(0) # lines 1, 2
+    n = len(y)
+    lam, gamma, keys, H, alpha = np.full(n, 1/n), -np.inf, [], [], np.empty(0) # lines 1, 2
     while True:                                                                            # line 3
         key, h = best(y*lam)                                                               # line 4
         if np.sum(y*lam*h) <= gamma + theta or key in keys: break  # lines 5 to 7
-        keys.append(key); H.append(h)                                                      # lines 8, 9
+        keys.append(key)
+        H.append(h)                                                      # lines 8, 9
         s = two_class_dual(np.column_stack(H), y, nu)                                      # line 10
         lam, gamma, alpha = s.weights, s.objective, s.alpha                                # line 11
     return keys, alpha, gamma                                                              # line 13
 
-# %% ../../nbs/lpboost/02_column_generation.ipynb #41afde9c
+# %% ../../nbs/lpboost/02_column_generation.ipynb #c00d572c
 class ColumnOracle:
     "All hypotheses written out as the columns of a matrix; a hypothesis is its column number."
+    kind = "real"
     def __init__(self, H:np.ndarray): # (n, P) outputs
-        self.H = np.ascontiguousarray(np.asarray(H, dtype=np.float64).T); self.nodes_ = 0
+        self.H = np.ascontiguousarray(np.asarray(H, dtype=np.float64).T)
+        self.nodes_ = 0
 
     def best_k(self, y, w, k=1, threshold=-np.inf, node_budget=None, kind=None):
         "Up to `k` columns with an edge above `threshold`, best first."
-        edge = self.H@(y*w); self.nodes_ = len(edge)
+        edge = self.H@(y*w)
+        self.nodes_ = len(edge)
         top = np.argpartition(-edge, min(k, len(edge)-1))[:k]
         top = top[np.argsort(-edge[top], kind="stable")]
         self.bound_ = float(edge[top[0]])
@@ -47,9 +54,16 @@ class ColumnOracle:
     def best(self, y, w):
         "The column with the largest edge, and that edge."
         return self.best_k(y, w)[0]
+
+    ask = best
+
     def outputs(self, hypothesis):
         "The column itself."
         return self.H[hypothesis]
+
+    def apply(self, hypothesis, H):
+        "The same column of a matrix of outputs on new rows."
+        return np.asarray(H)[:, hypothesis]
 
 # %% ../../nbs/lpboost/02_column_generation.ipynb #60d678dc
 def sparse_column(h:np.ndarray, # (n,) outputs of a hypothesis
@@ -60,12 +74,13 @@ def sparse_column(h:np.ndarray, # (n,) outputs of a hypothesis
     index = np.flatnonzero(h != base).astype(np.int32)
     return base, index, h[index]-base
 
-# %% ../../nbs/lpboost/02_column_generation.ipynb #d2bf9f89
+# %% ../../nbs/lpboost/02_column_generation.ipynb #f2c19795
 def dense_column(column:tuple, # (base, index, difference)
                  n:int,        # number of examples
                 )->np.ndarray: # (n,) outputs
     "The inverse of `sparse_column`."
-    h = np.full(n, column[0]); h[column[1]] += column[2]
+    h = np.full(n, column[0])
+    h[column[1]] += column[2]
     return h
 
 # %% ../../nbs/lpboost/02_column_generation.ipynb #af66574b
@@ -78,52 +93,66 @@ def _sum_rows(y, program):
     if program != "1.5-class": return [(every, 1., 1.)]
     return [(every[y > 0], 1., np.inf)] + ([(every[y < 0], -np.inf, 1.)] if (y < 0).any() else [])
 
-# %% ../../nbs/lpboost/02_column_generation.ipynb #0eec3416
+# %% ../../nbs/lpboost/02_column_generation.ipynb #8dd6c93d
 DUAL, PRIMAL = 1, 4                                  # HiGHS's numbers for the two simplex methods
 
 def _empty_model(master, tol):
-    "A HiGHS model with the variables gamma and S, the row that defines S, and the sums, still without examples."
+    "A HiGHS model with gamma and S, the row that defines S, and the sums; no examples yet."
     import highspy
     model, inf, none = highspy.Highs(), highspy.kHighsInf, np.empty(0, np.int32)
-    for key, value in dict(output_flag=False, presolve="off", solver="simplex", simplex_strategy=DUAL, threads=1,
-                           primal_feasibility_tolerance=tol, dual_feasibility_tolerance=tol).items(): model.setOptionValue(key, value)
-    model.addCols(2, np.array([1., 0.]), np.full(2, -inf), np.full(2, inf), 0, np.zeros(2, np.int32), none, np.empty(0))
+    for key, value in dict(output_flag=False, presolve="off", solver="simplex",
+                           simplex_strategy=DUAL, threads=1,
+                           primal_feasibility_tolerance=tol,
+                           dual_feasibility_tolerance=tol).items(): model.setOptionValue(key, value)
+    model.addCols(2, np.array([1., 0.]), np.full(2, -inf), np.full(2, inf), 0,
+                  np.zeros(2, np.int32), none, np.empty(0))
     model.addRow(0., 0., 1, np.array([1], np.int32), np.array([-1.]))             # S = sum lambda y
-    for _, low, high in master.sums: model.addRow(max(low, -inf), min(high, inf), 0, none, np.empty(0))
+    for _, low, high in master.sums: model.addRow(max(low, -inf), min(high, inf), 0, none,
+                                                  np.empty(0))
     return model
 
-# %% ../../nbs/lpboost/02_column_generation.ipynb #55a815fe
+# %% ../../nbs/lpboost/02_column_generation.ipynb #6fad2eec
 class HighsMaster:
     "The restricted dual as a warm HiGHS model; rows and examples come and go, the basis stays."
     def __init__(self, y, caps, program="two-class", tol=1e-9, start=500, far=.15):
-        self.y, self.n, self.caps, self.far, self.ids, self.rows, self.iterations = np.asarray(y, float), len(y), caps, far, [], [], 0
+        self.y, self.n, self.caps, self.far = np.asarray(y, float), len(y), caps, far
+        self.ids, self.rows, self.iterations = [], [], 0
         self.sums = _sum_rows(self.y, program)
         self.fixed = 1 + len(self.sums)
         self.model = _empty_model(self, tol)
-        self.place = np.full(self.n, -1, np.int32); self.enter(_first_examples(self.y, caps, start))
+        self.place = np.full(self.n, -1, np.int32)
+        self.enter(_first_examples(self.y, caps, start))
 
     def enter(self, examples):
         "Give these examples a variable, with their entries in all rows there are."
-        m = len(examples); A = _entries(self, examples)
+        m = len(examples)
+        A = _entries(self, examples)
         self.place[examples] = 2 + (self.place >= 0).sum() + np.arange(m)
-        col, row = np.nonzero(A.T); start = np.searchsorted(col, np.arange(m)).astype(np.int32)
-        self.model.addCols(m, np.zeros(m), np.zeros(m), self.caps[examples], len(row), start, row.astype(np.int32), A.T[col, row])
+        col, row = np.nonzero(A.T)
+        start = np.searchsorted(col, np.arange(m)).astype(np.int32)
+        self.model.addCols(m, np.zeros(m), np.zeros(m), self.caps[examples], len(row), start,
+                           row.astype(np.int32), A.T[col, row])
 
     def leave(self, cost, lam):
         "Take the variable from examples far above the margin, once they are many."
         gone = (self.place >= 0) & (cost > self.far) & (lam <= 0)
         if 10*gone.sum() <= (self.place >= 0).sum(): return
         self.model.deleteCols(int(gone.sum()), np.sort(self.place[gone]))
-        stay = np.flatnonzero((self.place >= 0) & ~gone); stay = stay[np.argsort(self.place[stay])]
-        self.place[:] = -1; self.place[stay] = 2 + np.arange(len(stay), dtype=np.int32)
+        stay = np.flatnonzero((self.place >= 0) & ~gone)
+        stay = stay[np.argsort(self.place[stay])]
+        self.place[:] = -1
+        self.place[stay] = 2 + np.arange(len(stay), dtype=np.int32)
 
     def add(self, ids, columns):
         "Append a row for each sparse column, over the examples that have a variable."
         rows, m = [_row_entries(self, *c) for c in columns], len(columns)
         start = np.cumsum([0] + [len(i) for i, _ in rows])
-        self.model.addRows(m, np.full(m, -np.inf), np.zeros(m), int(start[-1]), start[:-1].astype(np.int32),
-                           np.concatenate([i for i, _ in rows]).astype(np.int32), np.concatenate([v for _, v in rows]))
-        self.ids += list(ids); self.rows += list(columns)
+        self.model.addRows(m, np.full(m, -np.inf), np.zeros(m), int(start[-1]),
+                           start[:-1].astype(np.int32),
+                           np.concatenate([i for i, _ in rows]).astype(np.int32),
+                           np.concatenate([v for _, v in rows]))
+        self.ids += list(ids)
+        self.rows += list(columns)
 
     def drop(self, keep):
         "Delete the rows not marked in `keep`."
@@ -132,7 +161,7 @@ class HighsMaster:
         self.ids, self.rows = ([v for v, k in zip(l, keep) if k] for l in (self.ids, self.rows))
 
     def solve(self):
-        "Re-solve from the last basis until no example without a variable wants weight; weights and gamma."
+        "Re-solve until no example without a variable wants weight; weights and gamma."
         method = DUAL
         while True:
             _run(self, method)
@@ -146,15 +175,19 @@ class HighsMaster:
             self.enter(np.flatnonzero(want))
         x, lam, has = np.array(s.col_value), np.zeros(self.n), self.place >= 0
         lam[has] = np.maximum(0, x[self.place[has]])
-        self.alpha, self.slack = np.maximum(0, -dual[self.fixed:]), -np.array(s.row_value)[self.fixed:]
+        self.alpha, self.slack = np.maximum(0,
+                                            -dual[self.fixed:]), -np.array(s.row_value)[self.fixed:]
         self.leave(cost, lam)
         return lam, float(x[0])
 
-# %% ../../nbs/lpboost/02_column_generation.ipynb #58619c53
+# %% ../../nbs/lpboost/02_column_generation.ipynb #b42c8c5a
 def _row_entries(master, base, index, value):
     "Variables and coefficients of a sparse column as a row: gamma, S, examples present."
-    at = master.place[index]; here = at >= 0; v = (value*master.y[index])[here]
-    return (np.r_[0, 1, at[here]], np.r_[-1., base, v]) if base else (np.r_[0, at[here]], np.r_[-1., v])
+    at = master.place[index]
+    here = at >= 0
+    v = (value*master.y[index])[here]
+    return (np.r_[0, 1, at[here]], np.r_[-1., base, v]) if base else (np.r_[0, at[here]],
+                                                                      np.r_[-1., v])
 
 def _entries(master, examples):
     "Coefficients of these examples in all rows there are, one column an example."
@@ -168,35 +201,41 @@ def _entries(master, examples):
     return A
 
 def _reduced_costs(master, dual):
-    "For every example, how the value would change with its weight: its margin minus rho, up to scale."
+    "For every example its margin minus rho: how the value would change with its weight."
     f, rho = np.full(master.n, dual[0]), np.zeros(master.n)
     for r, (index, *_) in enumerate(master.sums): rho[index] += dual[1+r]
     for pi, (_, index, value) in zip(dual[master.fixed:], master.rows):
         if pi: f[index] += pi*value
     return -(master.y*f + rho)
 
-# %% ../../nbs/lpboost/02_column_generation.ipynb #42bffc7b
+# %% ../../nbs/lpboost/02_column_generation.ipynb #8bcb23f0
 def _first_examples(y, caps, size):
-    "Examples to begin with: all if few, else evenly spaced, enough of each class to carry all the weight."
+    "Examples to begin with: all if few, else evenly spaced, enough to carry all the weight."
     if len(y) <= size: return np.arange(len(y))
     out = []
     for s in np.unique(y):
         rows = np.flatnonzero(y == s)
-        k = max(size//2, int(np.ceil(1.2/max(caps[rows].mean(), 1e-300)))) if caps[rows].sum() > 0 else len(rows)
+        k = max(size//2,
+                int(np.ceil(1.2/max(caps[rows].mean(),
+                                    1e-300)))) if caps[rows].sum() > 0 else len(rows)
         out.append(rows if k >= len(rows) else rows[np.linspace(0, len(rows)-1, k).astype(int)])
     return np.unique(np.concatenate(out))
 
 def _run(master, method):
     "Run HiGHS; a stumble gets all examples and one cold try before we give up."
-    model = master.model; model.setOptionValue("simplex_strategy", method); model.run()
+    model = master.model
+    model.setOptionValue("simplex_strategy", method)
+    model.run()
     if "kOptimal" in str(model.getModelStatus()): return
     if (master.place < 0).any(): master.enter(np.flatnonzero(master.place < 0))
-    model.clearSolver(); model.run(); status = str(model.getModelStatus()).split(".")[-1]
+    model.clearSolver()
+    model.run()
+    status = str(model.getModelStatus()).split(".")[-1]
     if status != "kOptimal":
-        raise ValueError(f"the linear program has no optimum (HiGHS says {status}): nu may be out of "
-                         "reach for these weights")
+        raise ValueError(f"the linear program has no optimum (HiGHS says {status}): "
+                         "nu may be out of reach for these weights")
 
-# %% ../../nbs/lpboost/02_column_generation.ipynb #443c942e
+# %% ../../nbs/lpboost/02_column_generation.ipynb #0c970a27
 class LinprogMaster:
     "The same restricted dual, re-solved from scratch with `scipy.optimize.linprog` each round."
     def __init__(self, y, caps, program="two-class", dense=False):
@@ -205,32 +244,33 @@ class LinprogMaster:
 
     def add(self, ids, columns):
         "New rows: ids of hypotheses and their outputs times the labels."
-        self.ids += list(ids); self.rows += list(columns)
+        self.ids += list(ids)
+        self.rows += list(columns)
 
     def drop(self, keep):
         "Remove the rows that are not to be kept."
         self.ids, self.rows = ([v for v, k in zip(l, keep) if k] for l in (self.ids, self.rows))
 
     def solve(self):
-        "Build the matrices and solve; weights and gamma, with alpha and slack of the rows as attributes."
-        from boostlit.lpboost.linear_program import _linprog
+        "Build the matrices and solve; weights and gamma, alpha and slack as attributes."
         A, b, A_eq, b_eq = _linprog_matrices(self)
         bounds = [(0, c) for c in self.caps] + [(None, None)]*(2-self.dense)
-        r = _linprog(np.r_[np.zeros(self.n), 1, np.zeros(1-self.dense)], A_ub=A, b_ub=b, A_eq=A_eq, b_eq=b_eq, bounds=bounds)
+        r = solve_linprog(np.r_[np.zeros(self.n), 1, np.zeros(1-self.dense)], A_ub=A, b_ub=b,
+                          A_eq=A_eq, b_eq=b_eq, bounds=bounds)
         m = len(self.rows)
         self.alpha, self.slack = np.maximum(0, -r.ineqlin.marginals[:m]), r.ineqlin.residual[:m]
         self.iterations += r.nit
         return np.maximum(0, r.x[:self.n]), float(r.fun)
 
-# %% ../../nbs/lpboost/02_column_generation.ipynb #db3709fd
+# %% ../../nbs/lpboost/02_column_generation.ipynb #2b0412d6
 def _linprog_matrices(master):
-    "Inequalities (the hypotheses first, then sums that are bounds) and equations of a `LinprogMaster`."
-    from scipy.sparse import csr_array, vstack
+    "Inequalities (hypotheses first, then sums that are bounds) and equations."
     n, y, wide = master.n, master.y, master.n + 2 - master.dense
     def row(index, value):
         if not master.dense:
             return csr_array((value, (np.zeros(len(index), int), index)), shape=(1, wide))
-        full = np.zeros(wide); full[index] = value
+        full = np.zeros(wide)
+        full[index] = value
         return full
     stack = np.vstack if master.dense else vstack
     ub, b, eq, b_eq = [], [], [], []
@@ -240,42 +280,55 @@ def _linprog_matrices(master):
         else: ub.append(row(np.r_[index, n, n+1], np.r_[value*y[index], -1., base]))
         b.append(0.)
     for index, low, high in master.sums:
-        if low == high: eq.append(row(index, np.ones(len(index)))); b_eq.append(low)
-        elif np.isfinite(low): ub.append(row(index, -np.ones(len(index)))); b.append(-low)
-        else: ub.append(row(index, np.ones(len(index)))); b.append(high)
-    if not master.dense: eq.append(row(np.r_[np.arange(n), n+1], np.r_[y, -1.])); b_eq.append(0.)
+        if low == high:
+            eq.append(row(index, np.ones(len(index))))
+            b_eq.append(low)
+        elif np.isfinite(low):
+            ub.append(row(index, -np.ones(len(index))))
+            b.append(-low)
+        else:
+            ub.append(row(index, np.ones(len(index))))
+            b.append(high)
+    if not master.dense:
+        eq.append(row(np.r_[np.arange(n), n+1], np.r_[y, -1.]))
+        b_eq.append(0.)
     return stack(ub), np.array(b), stack(eq) if eq else None, np.array(b_eq) if eq else None
 
-# %% ../../nbs/lpboost/02_column_generation.ipynb #62921cb1
-LPBoostResult = namedtuple("LPBoostResult", "hypotheses columns alpha rho weights primal dual converged history stages")
+# %% ../../nbs/lpboost/02_column_generation.ipynb #5109ecc3
+LPBoostResult = namedtuple("LPBoostResult",
+                           "hypotheses columns alpha rho weights primal dual "
+                           "converged history stages")
 
-def price(oracle,           # anything with best(y, w) and outputs(h); best_k(y, w, k, threshold, ...) if it can
+def price(oracle,           # has best(y, w) and outputs(h), perhaps best_k(y, w, k, ...)
           y, w,             # labels and weights
           k:int=1,          # most columns wanted
           threshold=-np.inf,# edges must exceed this
           node_budget=None, # most nodes the oracle may visit
           kind="signed",    # "signed": h = +-(2[t in x]-1); "presence": h = [t in x]
-         )->tuple:          # ([(hypothesis, edge), ...] best first, upper bound on every edge, nodes visited)
+         )->tuple:          # ([(hypothesis, edge), ...], bound on every edge, nodes visited)
     "Ask any oracle for its best hypotheses; one that only knows `best` gives one."
     if hasattr(oracle, "best_k"):
         found = [(f[0], f[1]) if len(f) == 2 else (f[:2], f[2])
                  for f in oracle.best_k(y, w, k=k, threshold=threshold, node_budget=node_budget,
                                         kind=kind)]
-    else: found = [oracle.best(y, w)]
+    else:
+        found = [oracle.ask(y, w) if hasattr(oracle, "ask") else oracle.best(y, w)]
     edge = float(found[0][1]) if found else threshold
+    bound = getattr(oracle, "bound_", edge)
     if not getattr(oracle, "complete_", True):
         bound = np.abs(y*w).sum()  # a search cut short: no edge exceeds this
-    else: bound = getattr(oracle, "bound_", edge)
-    return [f for f in found if f[1] > threshold], float(max(bound, edge)), int(getattr(oracle, "nodes_", 0))
+    found = [f for f in found if f[1] > threshold]
+    return found, float(max(bound, edge)), int(getattr(oracle, "nodes_", 0))
 
-# %% ../../nbs/lpboost/02_column_generation.ipynb #cf85fbaf
+# %% ../../nbs/lpboost/02_column_generation.ipynb #711cc858
 class _Pool:
     "Columns known so far, by content; which are in the model and for how long they have been idle."
     def __init__(self): self.hypotheses, self.columns, self.number, self.idle = [], [], {}, {}
 
     def add(self, hypothesis, outputs):
         "Number of a column, and whether it is new."
-        c = sparse_column(outputs); key = (c[0], c[1].tobytes(), c[2].tobytes())
+        c = sparse_column(outputs)
+        key = (c[0], c[1].tobytes(), c[2].tobytes())
         fresh = key not in self.number
         if fresh:
             self.number[key] = len(self.columns)
@@ -289,7 +342,7 @@ class _Pool:
             self.idle[i] = 0 if slack <= tol else self.idle.get(i, 0)+1
         return np.array([self.idle[i] <= patience for i in master.ids])
 
-# %% ../../nbs/lpboost/02_column_generation.ipynb #f4e65e32
+# %% ../../nbs/lpboost/02_column_generation.ipynb #e2cf3e4f
 def column_generation(oracle,                    # answers which hypotheses have the largest edge
                       y:np.ndarray,              # (n,) labels -1, +1 (all +1 for one class)
                       nu:float,                  # fraction of examples that may miss the margin
@@ -299,33 +352,53 @@ def column_generation(oracle,                    # answers which hypotheses have
                       max_rounds:int=1000,       # most questions to the oracle
                       columns_per_round:int=10,  # most columns added a round
                       node_budget:int=None,      # most nodes the oracle may visit a round
-                      stabilise:float=0.,        # 0 asks at the restricted optimum, towards 1 at the best weights so far
+                      stabilise:float=0.,        # 0: ask at the optimum, near 1: at the best weights
                       patience:int=20,           # rounds a slack row is kept
                       master=HighsMaster,        # class (or function) that builds the master
                       callback=None,             # called with each row of the history
                      )->LPBoostResult:           # model, certificate and history
     "Solve the boosting program over the oracle's whole family."
     y = np.asarray(y, dtype=np.float64)
-    caps = program_caps(y, nu, w, program)
-    signed = program == "two-class"
-    state = _start(y, caps, program, master); kind = "signed" if signed else "presence"
-    lam, a = caps/_totals(y, caps, program), 0.
-    for r in range(1, max_rounds+1):
-        try:
-            ask = lam if a == 0 else (1-a)*lam + a*state.best_weights
-            found, bound, nodes = price(oracle, y, ask, columns_per_round, state.primal, node_budget, kind)
-            done = _note(state, r, ask, bound, nodes, gap, callback)
-            if done: break
-            cut = _add(state, oracle, found, y*lam)
-            if cut: lam, a = _resolve(state, patience), stabilise
-            elif state.lam is None or ask is state.lam: break
-            else: lam, a = state.lam, 0.    # nothing new here: ask at the restricted optimum itself
-        except INTERRUPTS as e:
-            warn_interrupted(len(state.stages), e)
-            break  # also one that met a compiled kernel
-    return _finish(state, y, caps, program, gap)
+    part = SimplexConversation(oracle, y, program_caps(y, nu, w, program), program, master,
+                               dict(gap=gap, columns=columns_per_round, node_budget=node_budget,
+                                    stabilise=stabilise, patience=patience, callback=callback))
+    run = converse(Run([part], max_rounds))
+    del part.carry.history[len(run.history):]
+    return _finish(part.carry, y, part.caps, program, gap)
 
-# %% ../../nbs/lpboost/02_column_generation.ipynb #06bbad90
+# %% ../../nbs/lpboost/02_column_generation.ipynb #5a5c850f
+class SimplexConversation(Conversation):
+    "Column generation with a simplex master, a question per round."
+    def __init__(self, oracle, y, caps, program, master, settings):
+        self.oracle, self.caps, self.settings = oracle, caps, settings
+        self.kind = "signed" if program == "two-class" else "presence"
+        self.carry = _start(y, caps, program, master)
+        self.lam, self.towards = caps/_totals(y, caps, program), 0.
+        self.state = State(y, self.lam, np.zeros(len(y)))
+        self.hypotheses, self.coefficients = self.carry.pool.hypotheses, [0.]
+        self.spent, self.over = 0, False
+
+    def round(self):
+        "Ask between the restricted optimum and the best weights; note the bounds; solve again."
+        carry, set_ = self.carry, self.settings
+        ask = self.lam
+        if self.towards: ask = (1 - self.towards)*self.lam + self.towards*carry.best_weights
+        found, bound, nodes = price(self.oracle, self.state.y, ask, set_["columns"], carry.primal,
+                                    set_["node_budget"], self.kind)
+        self.spent += 1
+        self.over = _note(carry, self.spent, ask, bound, nodes, set_["gap"], set_["callback"])
+        if self.over: return True
+        if _add(carry, self.oracle, found, self.state.y*self.lam):
+            self.lam, self.towards = _resolve(carry, set_["patience"]), set_["stabilise"]
+        elif carry.lam is None or ask is carry.lam:
+            self.over = True
+        else:                          # nothing new here: ask at the restricted optimum itself
+            self.lam, self.towards = carry.lam, 0.
+        return True
+
+    def keep(self, n_terms): "Stages are kept by the carried state."
+
+# %% ../../nbs/lpboost/02_column_generation.ipynb #3a49a5f3
 def program_caps(y:np.ndarray,      # labels -1, +1
                  nu:float,          # fraction that may miss the margin
                  w:np.ndarray=None, # shares of the examples; equal if None
@@ -340,10 +413,11 @@ def _totals(y, w, program):
     if program != "1.5-class": return w.sum()
     pos, neg = w[y > 0].sum(), w[y < 0].sum()
     if pos <= 0:
-        raise ValueError("the 1.5-class program needs at least one positive example of positive weight")
+        raise ValueError("the 1.5-class program needs at least one positive example "
+                         "of positive weight")
     return np.where(y > 0, pos, neg if neg > 0 else 1.)
 
-# %% ../../nbs/lpboost/02_column_generation.ipynb #234195a4
+# %% ../../nbs/lpboost/02_column_generation.ipynb #eb00fe8e
 class _State:
     "What the loop carries along."
     def __init__(self, master, pool):
@@ -355,25 +429,29 @@ def _start(y, caps, program, master):
     state = _State(master(y, caps, program), _Pool())
     if program == "two-class":
         for sign in (1., -1.): state.pool.add(("constant", sign), np.full(len(y), sign))
-        state.master.add([0, 1], state.pool.columns); _resolve(state, 10**9, stage=False)
+        state.master.add([0, 1], state.pool.columns)
+        _resolve(state, 10**9, stage=False)
     return state
 
 def _resolve(state, patience, stage=True):
     "Solve, remember the stage, forget rows that have long been slack."
-    lam, state.primal = state.master.solve(); state.lam = lam             # rows stay, the basis too
+    lam, state.primal = state.master.solve()
+    state.lam = lam             # rows stay, the basis too
     if stage: state.stages.append((np.array(state.master.ids), state.master.alpha.copy()))
     else: state.first = (np.array(state.master.ids), state.master.alpha.copy())
     keep = state.pool.age(state.master, patience)
     if not keep.all(): state.master.drop(keep)
     return lam
 
-# %% ../../nbs/lpboost/02_column_generation.ipynb #8f6aaec5
+# %% ../../nbs/lpboost/02_column_generation.ipynb #c77f709e
 def _note(state, r, ask, bound, nodes, gap, callback):
     "Update the bounds, write a line of history; have they met?"
     bound = max(bound, state.primal)
     if bound < state.dual: state.dual, state.best_weights = bound, ask
-    row = dict(round=r, primal=state.primal, dual=state.dual, gap=state.dual-state.primal, edge=bound, nodes=nodes,
-               columns=len(state.master.ids), generated=len(state.pool.columns), iterations=state.master.iterations)
+    row = dict(round=r, primal=state.primal, dual=state.dual, gap=state.dual-state.primal,
+               edge=bound, nodes=nodes,
+               columns=len(state.master.ids), generated=len(state.pool.columns),
+               iterations=state.master.iterations)
     state.history.append(row)
     if callback: callback(row)
     return row["gap"] <= gap
@@ -382,20 +460,25 @@ def _add(state, oracle, found, u):
     "Put the found columns into the model; did any of them cut off the current weights?"
     ids, inside, cut = [], set(state.master.ids), False
     for h, _ in found:
-        outputs = oracle.outputs(h); i, fresh = state.pool.add(h, outputs)
+        outputs = oracle.outputs(h)
+        i, fresh = state.pool.add(h, outputs)
         if i in inside: continue
-        inside.add(i); ids.append(i); state.pool.idle[i] = 0
+        inside.add(i)
+        ids.append(i)
+        state.pool.idle[i] = 0
         cut |= u@outputs > state.primal + 1e-12
     if ids: state.master.add(ids, [state.pool.columns[i] for i in ids])
     return cut
 
-# %% ../../nbs/lpboost/02_column_generation.ipynb #ba203055
+# %% ../../nbs/lpboost/02_column_generation.ipynb #917b1e12
 def program_value(f:np.ndarray,    # scores of the combination on the examples
                   y, caps,         # labels and caps
                   program:str,     # which program
                  )->tuple:         # (value, tuple of margins rho)
     "Objective that a combination attains, and the best margins for it: exact, no solver."
-    if program != "1.5-class": v, rho = soft_margin(y*f, caps); return float(v), (float(rho),)
+    if program != "1.5-class":
+        v, rho = soft_margin(y*f, caps)
+        return float(v), (float(rho),)
     v1, r1 = soft_margin(f[y > 0], caps[y > 0])
     if r1 < 0: v1, r1 = -float(np.sum(caps[y > 0]*np.maximum(0, -f[y > 0]))), 0.
     if not (y < 0).any(): return float(v1), (float(r1), 0.)
@@ -403,42 +486,48 @@ def program_value(f:np.ndarray,    # scores of the combination on the examples
     if r2 > 0: v2, r2 = -float(np.sum(caps[y < 0]*np.maximum(0, f[y < 0]))), 0.
     return float(v1+v2), (float(r1), float(-r2) if r2 else 0.)
 
-# %% ../../nbs/lpboost/02_column_generation.ipynb #a8e973b4
+# %% ../../nbs/lpboost/02_column_generation.ipynb #346c3105
 def _finish(state, y, caps, program, gap):
     "Certify what was found; warn if the bounds have not met or the margin is empty."
     if not (state.stages or state.pool.columns):
-        raise ValueError("the oracle offers no hypothesis at all: there is no pattern in these examples")
+        raise ValueError("the oracle offers no hypothesis at all: there is no pattern "
+                         "in these examples")
     ids, alpha = state.stages[-1] if state.stages else state.first
-    keep = alpha > 1e-12; ids, alpha = ids[keep], alpha[keep]/alpha[keep].sum()
+    keep = alpha > 1e-12
+    ids, alpha = ids[keep], alpha[keep]/alpha[keep].sum()
     f = np.zeros(len(y))
     for i, a in zip(ids, alpha): f += a*dense_column(state.pool.columns[i], len(y))
-    primal, rho = program_value(f, y, caps, program); left = state.dual-primal
+    primal, rho = program_value(f, y, caps, program)
+    left = state.dual-primal
     if left > max(gap, 1e-8):
         warnings.warn(f"stopped after {len(state.history)} rounds with a gap of {left:.3g} between "
                       "the bounds", RuntimeWarning, stacklevel=3)
     if primal <= 1e-9:
         warnings.warn("the margin is zero: no hypothesis has an edge under the worst weights; "
                       "a larger nu may help", RuntimeWarning, stacklevel=3)
-    full = np.zeros(len(state.pool.columns)); full[ids] = alpha
+    full = np.zeros(len(state.pool.columns))
+    full[ids] = alpha
     weights = caps/_totals(y, caps, program) if state.lam is None else state.lam
     return LPBoostResult(state.pool.hypotheses, state.pool.columns, full, rho, weights, primal,
                          state.dual, left <= max(gap, 1e-8), state.history, state.stages)
 
-# %% ../../nbs/lpboost/02_column_generation.ipynb #fced50c1
+# %% ../../nbs/lpboost/02_column_generation.ipynb #9c9c8403
 def capped_weights(margins:np.ndarray, # y_i f(x_i)
                    shares:np.ndarray,  # s_i, summing to one
                    nu:float,           # caps are s_i/nu
                    eta:float,          # sharpness
                   )->np.ndarray:       # weights that sum to one and stay below their caps
-    "Exponential weights with a lid: those above their cap are clipped, the rest scaled up, until nothing exceeds it."
-    p = shares*np.exp(-eta*(margins-margins.min())); caps = shares/nu; full = np.zeros(len(p), bool)
+    "Exponential weights with a lid: clip those above their cap, scale the rest up, again."
+    p = shares*np.exp(-eta*(margins-margins.min()))
+    caps = shares/nu
+    full = np.zeros(len(p), bool)
     while True:
         kappa = (1-caps[full].sum())/max(p[~full].sum(), 1e-300)
         over = ~full & (kappa*p > caps*(1+1e-12))
         if not over.any(): return np.where(full, caps, kappa*p)
         full |= over
 
-# %% ../../nbs/lpboost/02_column_generation.ipynb #a16bb231
+# %% ../../nbs/lpboost/02_column_generation.ipynb #b91b7e58
 def entropy_weights(columns:np.ndarray, # (J, n) outputs times labels of the columns in the model
                     shares:np.ndarray,  # s_i
                     nu:float, eta:float,# caps and sharpness
@@ -447,16 +536,19 @@ def entropy_weights(columns:np.ndarray, # (J, n) outputs times labels of the col
                    )->tuple:            # (weights, alpha)
     "Example weights of the entropy-regularised program over the columns in the model."
     J = len(columns)
-    alpha = np.full(J, 1/J) if alpha is None else np.r_[alpha*.9, np.full(J-len(alpha), .1/max(1, J-len(alpha)))]
+    alpha = np.full(J, 1/J) if alpha is None else np.r_[alpha*.9,
+                                                        np.full(J-len(alpha),
+                                                                .1/max(1, J-len(alpha)))]
     alpha = alpha/alpha.sum()
     for k in range(steps):
         edge = columns@capped_weights(columns.T@alpha, shares, nu, eta)
-        alpha = alpha*np.exp((edge-edge.max())*min(eta, 4/np.sqrt(k+1))); alpha /= alpha.sum()
+        alpha = alpha*np.exp((edge-edge.max())*min(eta, 4/np.sqrt(k+1)))
+        alpha /= alpha.sum()
     return capped_weights(columns.T@alpha, shares, nu, eta), alpha
 
-# %% ../../nbs/lpboost/02_column_generation.ipynb #0c7768a0
+# %% ../../nbs/lpboost/02_column_generation.ipynb #582c5957
 class MasterRace:
-    "Several masters on the same rows; the first one's answers drive the loop, everyone's processor seconds are counted."
+    "Several masters on the same rows; the first drives the loop, all are timed."
     def __init__(self, masters): self.masters, self.seconds = masters, np.zeros(len(masters))
 
     def add(self, ids, columns):
@@ -473,10 +565,11 @@ class MasterRace:
         return answers[0]
 
     def _each(self, f):
-        from time import process_time
         out = []
         for k, m in enumerate(self.masters):
-            start = process_time(); out.append(f(m)); self.seconds[k] += process_time()-start
+            start = process_time()
+            out.append(f(m))
+            self.seconds[k] += process_time()-start
         return out
 
     def __getattr__(self, name): return getattr(self.__dict__["masters"][0], name)

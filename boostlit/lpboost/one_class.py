@@ -5,9 +5,9 @@
 # %% auto #0
 __all__ = ['ball_columns', 'toy_points', 'one_class_lp', 'one_and_half_lp', 'one_and_half_dual']
 
-# %% ../../nbs/lpboost/04_one_class.ipynb #66ac9aed
+# %% ../../nbs/lpboost/04_one_class.ipynb #fcf3cac6
 import numpy as np
-from .linear_program import LPSolution, check_nu, _linprog
+from .linear_program import LPSolution, check_nu, solve_linprog, two_class_lp
 
 # %% ../../nbs/lpboost/04_one_class.ipynb #3ba125a6
 def ball_columns(X:np.ndarray,        # (n, d) points
@@ -28,16 +28,15 @@ def toy_points(n:int=60,   # positives
     neg = np.r_[g.normal((2.6, .6), .6, (m//2, 2)), g.normal((-.2, -2.2), .3, (m-m//2, 2))]
     return np.r_[pos, neg], np.r_[np.ones(n), -np.ones(m)]
 
-# %% ../../nbs/lpboost/04_one_class.ipynb #efd5a978
+# %% ../../nbs/lpboost/04_one_class.ipynb #9a53adbe
 def one_class_lp(H:np.ndarray,      # (n, P) presences of the positives
                  nu:float,          # fraction that may be rejected
                  w:np.ndarray=None, # shares of the examples; equal if None
                 )->LPSolution:      # objective, alpha, rho, slack and example weights
     "Solve the one-class program over all columns at once."
-    from boostlit.lpboost.linear_program import two_class_lp
     return two_class_lp(H, np.ones(len(H)), nu, w)
 
-# %% ../../nbs/lpboost/04_one_class.ipynb #08f61f08
+# %% ../../nbs/lpboost/04_one_class.ipynb #a420477b
 def _classes(y):
     pos, neg = np.asarray(y) > 0, np.asarray(y) < 0
     if not pos.any(): raise ValueError("the 1.5-class program needs at least one positive example")
@@ -46,25 +45,30 @@ def _classes(y):
 def one_and_half_lp(H:np.ndarray,   # (n, P) presences
                     y:np.ndarray,   # labels -1, +1
                     nu:float,       # fraction of each class that may miss its margin
-                   )->LPSolution:   # rho is the pair (rho1, rho2); weights are lambda and mu by example
+                   )->LPSolution:   # rho is the pair (rho1, rho2), weights lambda and mu
     "Solve the primal of the 1.5-class program over all columns at once."
-    pos, neg = _classes(y); n, P = H.shape
-    caps = np.where(pos, 1/pos.sum(), 1/max(1, neg.sum()))/check_nu(nu); s = np.where(pos, 1., -1.)
-    A = np.c_[-s[:, None]*H, pos.astype(float), -neg.astype(float), -np.eye(n)]  # alpha, rho1, rho2, xi
-    r = _linprog(np.r_[np.zeros(P), -1, 1, caps], A_ub=A, b_ub=np.zeros(n), A_eq=np.r_[np.ones(P), np.zeros(n+2)][None], b_eq=[1])
+    pos, neg = _classes(y)
+    n, P = H.shape
+    caps = np.where(pos, 1/pos.sum(), 1/max(1, neg.sum()))/check_nu(nu)
+    s = np.where(pos, 1., -1.)
+    # alpha, rho1, rho2, xi
+    A = np.c_[-s[:, None]*H, pos.astype(float), -neg.astype(float), -np.eye(n)]
+    r = solve_linprog(np.r_[np.zeros(P), -1, 1, caps], A_ub=A, b_ub=np.zeros(n),
+                 A_eq=np.r_[np.ones(P), np.zeros(n+2)][None], b_eq=[1])
     return LPSolution(-r.fun, r.x[:P], (r.x[P], r.x[P+1]), r.x[P+2:], -r.ineqlin.marginals)
 
-# %% ../../nbs/lpboost/04_one_class.ipynb #f5e7d1bc
+# %% ../../nbs/lpboost/04_one_class.ipynb #2a7fff0f
 def one_and_half_dual(H:np.ndarray, # (n, P) presences
                       y:np.ndarray, # labels -1, +1
                       nu:float,     # fraction of each class that may miss its margin
-                     )->LPSolution: # rho is the pair (rho1, rho2); alpha are the multipliers of the rows
+                     )->LPSolution: # rho is the pair (rho1, rho2)
     "Solve Eq. 4 of the supplement over all rows at once."
     pos, neg = _classes(y)
     n, P = H.shape
     caps = np.where(pos, 1/pos.sum(), 1/max(1, neg.sum()))/check_nu(nu)
     A = np.r_[np.c_[(np.where(pos, 1., -1.)[:, None]*H).T, -np.ones(P)],
               np.r_[-pos.astype(float), 0][None], np.r_[neg.astype(float), 0][None]]
-    r = _linprog(np.r_[np.zeros(n), 1], A_ub=A, b_ub=np.r_[np.zeros(P), -1, 1], bounds=[(0, c) for c in caps]+[(None, None)])
+    r = solve_linprog(np.r_[np.zeros(n), 1], A_ub=A, b_ub=np.r_[np.zeros(P), -1, 1],
+                 bounds=[(0, c) for c in caps]+[(None, None)])
     alpha, (r1, r2) = -r.ineqlin.marginals[:P], -r.ineqlin.marginals[P:]
     return LPSolution(r.fun, alpha, (r1, r2), None, r.x[:n])

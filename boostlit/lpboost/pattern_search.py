@@ -5,9 +5,10 @@
 # %% auto #0
 __all__ = ['KINDS', 'gain', 'bound', 'branch_and_bound', 'itemset_language', 'exhaustive', 'plot_itemset_tree']
 
-# %% ../../nbs/lpboost/03_pattern_search.ipynb #f3440682
+# %% ../../nbs/lpboost/03_pattern_search.ipynb #1183a195
 import heapq
 import numpy as np
+from ..core.plots import PALETTE
 
 # %% ../../nbs/lpboost/03_pattern_search.ipynb #0639a351
 KINDS = ("signed", "presence")
@@ -29,7 +30,7 @@ def bound(P:float, N:float, # positive and negative weight of the cover
     if kind not in KINDS: raise ValueError(f"kind must be one of {KINDS}, got {kind!r}")
     return max(2*P-S, 2*N+S) if kind == "signed" else P
 
-# %% ../../nbs/lpboost/03_pattern_search.ipynb #9fe9cb9a
+# %% ../../nbs/lpboost/03_pattern_search.ipynb #0176c792
 def branch_and_bound(roots,              # patterns without a parent
                      children,           # pattern -> its children
                      cover,              # pattern -> boolean (n,) or row numbers
@@ -38,25 +39,30 @@ def branch_and_bound(roots,              # patterns without a parent
                      k:int=1,            # how many patterns
                      threshold:float=-np.inf, # only gains above this
                      node_budget=None,   # most patterns evaluated
-                    )->tuple:            # ([(gain, pattern), ...] best first, patterns evaluated, bound on what was not visited)
+                    )->tuple:            # ([(gain, pattern), ...], patterns seen, bound left)
     "The `k` patterns of largest gain in any language, best first: short, slow, and the reference."
     S, best, heap, visited, floor = u.sum(), [], [], [], threshold
     def look(pattern):
         nonlocal floor
-        v = u[cover(pattern)]; P, N = v[v > 0].sum(), -v[v < 0].sum()
-        visited.append(pattern); g = gain(P, N, S, kind)
+        v = u[cover(pattern)]
+        P, N = v[v > 0].sum(), -v[v < 0].sum()
+        visited.append(pattern)
+        g = gain(P, N, S, kind)
         if g > floor:
-            best.append((g, pattern)); best.sort(key=lambda b: -b[0]); del best[k:]
+            best.append((g, pattern))
+            best.sort(key=lambda b: -b[0])
+            del best[k:]
             if len(best) == k: floor = max(threshold, best[-1][0])
         b = bound(P, N, S, kind)
         if b > floor: heapq.heappush(heap, (-b, len(visited), pattern))
     for r in roots: look(r)
     while heap and -heap[0][0] > floor:
-        if node_budget is not None and len(visited) >= node_budget: return best, visited, -heap[0][0]
+        if node_budget is not None and len(visited) >= node_budget:
+            return best, visited, -heap[0][0]
         for c in children(heapq.heappop(heap)[2]): look(c)
     return best, visited, -np.inf
 
-# %% ../../nbs/lpboost/03_pattern_search.ipynb #e0cf131d
+# %% ../../nbs/lpboost/03_pattern_search.ipynb #69777e88
 def itemset_language(T:np.ndarray,   # boolean (n, items)
                      max_length:int, # largest set
                     )->tuple:        # (roots, children, cover)
@@ -64,16 +70,18 @@ def itemset_language(T:np.ndarray,   # boolean (n, items)
     cover = lambda t: T[:, list(t)].all(axis=1)
     def children(t):
         if len(t) >= max_length: return []
-        here = cover(t); return [t+(j,) for j in range(t[-1]+1, T.shape[1]) if (here & T[:, j]).any()]
+        here = cover(t)
+        return [t+(j,) for j in range(t[-1]+1, T.shape[1]) if (here & T[:, j]).any()]
     return [(j,) for j in range(T.shape[1]) if T[:, j].any()], children, cover
 
-# %% ../../nbs/lpboost/03_pattern_search.ipynb #db1c94e6
+# %% ../../nbs/lpboost/03_pattern_search.ipynb #97ed4a3b
 def exhaustive(language:tuple,    # (roots, children, cover)
                u:np.ndarray,      # signed weights
                kind:str="signed", # "signed" or "presence"
               )->dict:            # pattern -> gain
     "Gain of every pattern of a language: what the bound saves us."
-    roots, children, cover = language; S, out, stack = u.sum(), {}, list(roots)
+    roots, children, cover = language
+    S, out, stack = u.sum(), {}, list(roots)
     while stack:
         t = stack.pop()
         v = u[cover(t)]
@@ -81,7 +89,7 @@ def exhaustive(language:tuple,    # (roots, children, cover)
         stack.extend(children(t))
     return out
 
-# %% ../../nbs/lpboost/03_pattern_search.ipynb #2198f5f8
+# %% ../../nbs/lpboost/03_pattern_search.ipynb #a3630aee
 def plot_itemset_tree(T:np.ndarray,     # boolean (n, items); few items
                       u:np.ndarray,     # signed weights
                       max_length:int=4, # largest set
@@ -90,7 +98,6 @@ def plot_itemset_tree(T:np.ndarray,     # boolean (n, items); few items
                      ):                 # the axes
     "The whole tree of itemsets and what branch and bound looks at."
     import matplotlib.pyplot as plt
-    from boostlit.core.plots import PALETTE
     roots, children, cover = itemset_language(T, max_length)
     top, visited, _ = branch_and_bound(roots, children, cover, u, kind)
     seen = set(visited)
@@ -98,18 +105,24 @@ def plot_itemset_tree(T:np.ndarray,     # boolean (n, items); few items
     ax = ax or plt.subplots(figsize=(6.8, 2.8))[1]
     def place(t):
         nonlocal leaf, total
-        kids = children(t); total += 1
+        kids = children(t)
+        total += 1
         for c in kids: place(c)
         if kids: x[t] = np.mean([x[c] for c in kids])
-        else: x[t] = leaf; leaf += 1
+        else:
+            x[t] = leaf
+            leaf += 1
         for c in kids:
-            ax.plot([x[t], x[c]], [-len(t), -len(c)], color="grey", lw=.7 if c in seen else .15, zorder=1)
+            ax.plot([x[t], x[c]], [-len(t), -len(c)], color="grey", lw=.7 if c in seen else .15,
+                    zorder=1)
     for r in roots: place(r)
     for hit, size, colour in ((False, 2, "none"), (True, 12, PALETTE[0])):
         at = [t for t in x if (t in seen) == hit]
         ax.scatter([x[t] for t in at], [-len(t) for t in at], s=size, facecolor=colour,
                    edgecolor="grey" if not hit else PALETTE[0], lw=.3, zorder=2)
-    ax.scatter(x[top[0][1]], -len(top[0][1]), s=110, facecolor="none", edgecolor=PALETTE[3], lw=1.6, zorder=3)
-    ax.set(yticks=-np.arange(1, max_length+1), yticklabels=np.arange(1, max_length+1), ylabel="items",
+    ax.scatter(x[top[0][1]], -len(top[0][1]), s=110, facecolor="none", edgecolor=PALETTE[3],
+               lw=1.6, zorder=3)
+    ax.set(yticks=-np.arange(1, max_length+1), yticklabels=np.arange(1, max_length+1),
+           ylabel="items",
            xticks=[], title=f"{len(seen)} of {total} patterns evaluated")
     return ax

@@ -7,11 +7,11 @@ __all__ = ['GraphSet', 'graph_set', 'as_graphs', 'to_graph_set', 'graph_pairs', 
            'minimum_code', 'is_minimal', 'expand', 'PatternTree', 'SubgraphOracle', 'contains', 'describe_pattern',
            'plot_pattern', 'plot_search_tree']
 
-# %% ../../nbs/mining/05_subgraphs.ipynb #916aaabd
+# %% ../../nbs/mining/05_subgraphs.ipynb #75ecff5c
 from collections import namedtuple
 import heapq
 import numpy as np
-from numba import njit
+from ..core.kernels import kernel
 
 # %% ../../nbs/mining/05_subgraphs.ipynb #2b87919f
 GraphSet = namedtuple("GraphSet", "node_label graph ptr to edge_label n node_names edge_names")
@@ -36,38 +36,46 @@ def _check_edges(k, n, edges):
             raise ValueError(f"graph {k} names the edge between {a} and {b} twice")
         seen.add((min(a, b), max(a, b)))
 
-# %% ../../nbs/mining/05_subgraphs.ipynb #d2ea18ac
+# %% ../../nbs/mining/05_subgraphs.ipynb #a1bd06b6
 def graph_set(nodes:list,           # one list of node labels a graph
-              edges:list,           # one list of (node, node, label) a graph, 0-based, each edge once
+              edges:list,           # one list of (node, node, label) a graph, 0-based
               node_names:list=None, # labels to code, in order; found if None
               edge_names:list=None, # the same for edge labels
-             )->GraphSet:           # flat arrays; a label outside the given names becomes -1 and matches nothing
+             )->GraphSet:           # flat arrays
     "Undirected labelled graphs as flat arrays."
     if len(nodes) != len(edges):
         raise ValueError(f"{len(nodes)} node lists but {len(edges)} edge lists")
     for k, (v, e) in enumerate(zip(nodes, edges)): _check_edges(k, len(v), e)
-    sizes = np.array([len(v) for v in nodes], np.int64); start = np.r_[0, np.cumsum(sizes)]
-    raw_v, raw_e = [v for g in nodes for v in g], [e[2] if len(e) > 2 else 0 for g in edges for e in g]
+    sizes = np.array([len(v) for v in nodes], np.int64)
+    start = np.r_[0, np.cumsum(sizes)]
+    raw_v, raw_e = [v for g in nodes for v in g], [e[2] if len(e) > 2 else 0 for g in edges
+                                                   for e in g]
     node_names, edge_names = _names(raw_v, node_names), _names(raw_e, edge_names)
-    code_v, code_e = {v: i for i, v in enumerate(node_names)}, {v: i for i, v in enumerate(edge_names)}
-    ends = np.array([(start[k]+e[0], start[k]+e[1]) for k, g in enumerate(edges) for e in g], np.int64).reshape(-1, 2)
+    code_v, code_e = {v: i for i, v in enumerate(node_names)}, {v: i for i,
+                                                                v in enumerate(edge_names)}
+    ends = np.array([(start[k]+e[0], start[k]+e[1]) for k, g in enumerate(edges) for e in g],
+                    np.int64).reshape(-1, 2)
     a, b = np.r_[ends[:, 0], ends[:, 1]], np.r_[ends[:, 1], ends[:, 0]]
-    label = np.array([code_e.get(v, -1) for v in raw_e]*2, np.int32); order = np.lexsort((b, a))
+    label = np.array([code_e.get(v, -1) for v in raw_e]*2, np.int32)
+    order = np.lexsort((b, a))
     ptr = np.zeros(start[-1]+1, np.int64)
     np.cumsum(np.bincount(a, minlength=start[-1])[:start[-1]], out=ptr[1:])
-    return GraphSet(np.array([code_v.get(v, -1) for v in raw_v], np.int32), np.repeat(np.arange(len(nodes)), sizes).astype(np.int32),
+    return GraphSet(np.array([code_v.get(v, -1) for v in raw_v], np.int32),
+                    np.repeat(np.arange(len(nodes)), sizes).astype(np.int32),
                     ptr, b[order].astype(np.int32), label[order], len(nodes), node_names, edge_names)
 
-# %% ../../nbs/mining/05_subgraphs.ipynb #ced87769
+# %% ../../nbs/mining/05_subgraphs.ipynb #915af1c2
 def as_graphs(X,                 # GraphSet, Arrow table, networkx graphs or (nodes, edges) pairs
              )->list:            # one (nodes, edges) pair a graph
     "Any accepted collection of graphs as plain lists."
     if hasattr(X, "column_names"):
         if not {"nodes", "edges"} <= set(X.column_names):
             raise ValueError("a table of graphs needs the columns 'nodes' and 'edges'")
-        edges = [[(e["src"], e["dst"], e.get("label", 0)) for e in g or []] for g in X["edges"].to_pylist()]
+        edges = [[(e["src"], e["dst"], e.get("label", 0)) for e in g or []]
+                 for g in X["edges"].to_pylist()]
         return [(list(v or []), e) for v, e in zip(X["nodes"].to_pylist(), edges)]
-    return [_networkx_pair(g) if hasattr(g, "nodes") and hasattr(g, "edges") else _plain_pair(g) for g in X]
+    return [_networkx_pair(g) if hasattr(g, "nodes") and hasattr(g, "edges") else _plain_pair(g)
+            for g in X]
 
 def _plain_pair(g):
     if not isinstance(g, (tuple, list)) or len(g) != 2:
@@ -79,9 +87,11 @@ def _networkx_pair(g):
     if g.is_directed() or g.is_multigraph():
         raise ValueError("patterns are mined in simple undirected graphs, got a directed or multi-graph")
     number = {v: i for i, v in enumerate(g.nodes)}
-    return [d.get("label", 0) for _, d in g.nodes(data=True)], [(number[a], number[b], d.get("label", 0)) for a, b, d in g.edges(data=True)]
+    return [d.get("label", 0) for _,
+            d in g.nodes(data=True)], [(number[a], number[b], d.get("label", 0)) for a, b,
+                                       d in g.edges(data=True)]
 
-# %% ../../nbs/mining/05_subgraphs.ipynb #a4c02f7d
+# %% ../../nbs/mining/05_subgraphs.ipynb #24e39eee
 def to_graph_set(X,                 # any collection of graphs, see `as_graphs`
                  node_names=None,   # labels known from training
                  edge_names=None,   # the same for edges
@@ -94,15 +104,17 @@ def to_graph_set(X,                 # any collection of graphs, see `as_graphs`
 
 def graph_pairs(g:GraphSet)->list: # (nodes, edges) a graph
     "Back from flat arrays to lists."
-    start = np.searchsorted(g.graph, np.arange(g.n+1)); out = []
+    start = np.searchsorted(g.graph, np.arange(g.n+1))
+    out = []
     for k in range(g.n):
-        a = start[k]; nodes = [g.node_names[c] for c in g.node_label[a:start[k+1]]]
+        a = start[k]
+        nodes = [g.node_names[c] for c in g.node_label[a:start[k+1]]]
         edges = [(v-a, int(g.to[p])-a, g.edge_names[g.edge_label[p]]) for v in range(a, start[k+1])
                  for p in range(g.ptr[v], g.ptr[v+1]) if v < g.to[p]]
         out.append((nodes, [(int(i), int(j), l) for i, j, l in edges]))
     return out
 
-# %% ../../nbs/mining/05_subgraphs.ipynb #35f484b7
+# %% ../../nbs/mining/05_subgraphs.ipynb #f4a2ea87
 def random_graphs(n:int,             # graphs
                   nodes:int,         # nodes a graph
                   density:float=.35, # chance of an edge
@@ -111,16 +123,19 @@ def random_graphs(n:int,             # graphs
                   seed:int=0,        # seed
                  )->GraphSet:        # labelled random graphs
     "Random labelled graphs, for tests and pictures."
-    rng = np.random.default_rng(seed); V, E = [], []
+    rng = np.random.default_rng(seed)
+    V, E = [], []
     for _ in range(n):
         V.append([int(v) for v in rng.integers(0, node_labels, nodes)])
-        E.append([(a, b, int(rng.integers(0, edge_labels))) for a in range(nodes) for b in range(a+1, nodes) if rng.random() < density])
+        E.append([(a, b, int(rng.integers(0, edge_labels))) for a in range(nodes)
+                  for b in range(a+1, nodes) if rng.random() < density])
     return graph_set(V, E)
 
-# %% ../../nbs/mining/05_subgraphs.ipynb #fe8bc796
+# %% ../../nbs/mining/05_subgraphs.ipynb #56ac8be6
 def rightmost_path(code):
     "Nodes from the last discovered one back to the root."
-    parent = {j: i for i, j, *_ in code if i < j}; v, path = max(parent, default=0), []
+    parent = {j: i for i, j, *_ in code if i < j}
+    v, path = max(parent, default=0), []
     while True:
         path.append(v)
         if v not in parent: return path
@@ -136,56 +151,76 @@ def extensions(walk, code, labels, adjacent):
         for u, e in adjacent[walk[i]].items():
             if u not in walk: yield (1, -i, e, labels[u]), (i, n, e, labels[u]), u
 
-# %% ../../nbs/mining/05_subgraphs.ipynb #5bea1a10
+# %% ../../nbs/mining/05_subgraphs.ipynb #b712edd6
 def minimum_code(labels:list, # node labels (integers)
                  edges:list,  # (node, node, label)
                 )->tuple:     # (label of node 0, rows (i, j, edge label, node label))
     "The minimal DFS code of a connected graph, by keeping every walk that spells the best prefix."
     adjacent = {v: {} for v in range(len(labels))}
-    for a, b, e in edges: adjacent[a][b] = e; adjacent[b][a] = e
-    root, code = min(labels), []; walks = [(v,) for v, l in enumerate(labels) if l == root]
+    for a, b, e in edges:
+        adjacent[a][b] = e
+        adjacent[b][a] = e
+    root, code = min(labels), []
+    walks = [(v,) for v, l in enumerate(labels) if l == root]
     while len(code) < len(edges):
-        found = [(key, row, walk, u) for walk in walks for key, row, u in extensions(walk, code, labels, adjacent)]
+        found = [(key, row, walk, u) for walk in walks for key, row,
+                 u in extensions(walk, code, labels, adjacent)]
         best = min(key for key, *_ in found)
         code.append(next(row for key, row, *_ in found if key == best))
-        walks = list(dict.fromkeys(walk if u is None else walk+(u,) for key, _, walk, u in found if key == best))
+        walks = list(dict.fromkeys(walk if u is None else walk+(u,) for key, _, walk, u in found
+                                   if key == best))
     return root, code
 
-# %% ../../nbs/mining/05_subgraphs.ipynb #20fc4005
-@njit(cache=True)
+# %% ../../nbs/mining/05_subgraphs.ipynb #c4ed29c6
+@kernel()
 def _key(i, j, edge, node, size, n_edge, n_node):
-    "The order of extensions as one integer: backward by target, then forward from the deepest, then labels."
+    "The order of extensions as one integer: backward by target, then forward from the deepest."
     if i > j: return np.int64((j*n_edge + edge)*n_node)
     return np.int64(((2*size - i)*n_edge + edge)*n_node + node)
 
-@njit(cache=True)
+@kernel()
 def _path(code, length):
     "Rightmost path of a code, last node first."
-    parent = np.full(length+2, -1, np.int32); last = 0
+    parent = np.full(length+2, -1, np.int32)
+    last = 0
     for k in range(length):
-        if code[k, 0] < code[k, 1]: parent[code[k, 1]] = code[k, 0]; last = code[k, 1]
-    path = np.empty(length+2, np.int32); m = 0
-    while last >= 0: path[m] = last; m += 1; last = parent[last]
+        if code[k, 0] < code[k, 1]:
+            parent[code[k, 1]] = code[k, 0]
+            last = code[k, 1]
+    path = np.empty(length+2, np.int32)
+    m = 0
+    while last >= 0:
+        path[m] = last
+        m += 1
+        last = parent[last]
     return path[:m]
 
-@njit(cache=True)
+@kernel(work=lambda code, length, root: 8*length + 4)
 def _pattern(code, length, root):
     "Node labels and matrix of edge labels (-1: none) of the graph that a code spells."
     nv = 1
     for k in range(length): nv = max(nv, code[k, 0]+1, code[k, 1]+1)
-    label = np.empty(nv, np.int32); label[0] = root; edge = np.full((nv, nv), -1, np.int32)
+    label = np.empty(nv, np.int32)
+    label[0] = root
+    edge = np.full((nv, nv), -1, np.int32)
     for k in range(length):
-        i, j = code[k, 0], code[k, 1]; edge[i, j] = code[k, 2]; edge[j, i] = code[k, 2]
+        i, j = code[k, 0], code[k, 1]
+        edge[i, j] = code[k, 2]
+        edge[j, i] = code[k, 2]
         if i < j: label[j] = code[k, 3]
     return label, edge
 
-# %% ../../nbs/mining/05_subgraphs.ipynb #a262d080
-@njit(cache=True)
+# %% ../../nbs/mining/05_subgraphs.ipynb #2a6c62ec
+@kernel()
 def _follow(code, k, walks, m, n_now, label, edge, have, n_edge, n_node):
     "Walks that also spell row k, or -1 of them if some walk could do with a smaller row."
-    nv = len(label); path = _path(code, k); r = path[0]; forward = code[k, 0] < code[k, 1]
+    nv = len(label)
+    path = _path(code, k)
+    r = path[0]
+    forward = code[k, 0] < code[k, 1]
     goal = _key(code[k, 0], code[k, 1], code[k, 2], code[k, 3], nv, n_edge, n_node)
-    out = np.empty((max(4, 2*m), nv), np.int8); c = 0
+    out = np.empty((max(4, 2*m), nv), np.int32)
+    c = 0
     for e in range(m):
         for q in range(len(path)):
             i = path[q]
@@ -196,7 +231,8 @@ def _follow(code, k, walks, m, n_now, label, edge, have, n_edge, n_node):
                     if walks[e, z] == v: at = z
                 if at >= 0 and (i != r or have[r, at]):
                     continue  # used, or backward from inside the path
-                key = _key(i, at if at >= 0 else n_now, edge[walks[e, i], v], label[v], nv, n_edge, n_node)
+                key = _key(i, at if at >= 0 else n_now, edge[walks[e, i], v], label[v], nv,
+                           n_edge, n_node)
                 if key < goal: return out, -1
                 if key > goal or (at < 0) != forward: continue
                 if c == len(out): out = np.concatenate((out, np.empty_like(out)))
@@ -205,25 +241,32 @@ def _follow(code, k, walks, m, n_now, label, edge, have, n_edge, n_node):
                 c += 1
     return out, c
 
-# %% ../../nbs/mining/05_subgraphs.ipynb #ddf43545
-@njit(cache=True)
+# %% ../../nbs/mining/05_subgraphs.ipynb #a702172d
+@kernel(work=lambda code, length, *rest: 40*(length + 1)**3)
 def is_minimal(code, length, root, n_edge, n_node):
     "Is this code the smallest one of its graph?"
-    label, edge = _pattern(code, length, root); nv = len(label)
-    walks = np.empty((nv, nv), np.int8); m = 0
+    label, edge = _pattern(code, length, root)
+    nv = len(label)
+    walks = np.empty((nv, nv), np.int32)
+    m = 0
     for v in range(nv):
         if label[v] < root: return False
-        if label[v] == root: walks[m, 0] = v; m += 1
-    have = np.zeros((nv, nv), np.bool_); n_now = 1
+        if label[v] == root:
+            walks[m, 0] = v
+            m += 1
+    have = np.zeros((nv, nv), np.bool_)
+    n_now = 1
     for k in range(length):
         walks, m = _follow(code, k, walks, m, n_now, label, edge, have, n_edge, n_node)
         if m < 0: return False
-        i, j = code[k, 0], code[k, 1]; have[i, j] = True; have[j, i] = True
+        i, j = code[k, 0], code[k, 1]
+        have[i, j] = True
+        have[j, i] = True
         if i < j: n_now += 1
     return True
 
-# %% ../../nbs/mining/05_subgraphs.ipynb #49cc9f79
-@njit(cache=True)
+# %% ../../nbs/mining/05_subgraphs.ipynb #ae1b0be6
+@kernel()
 def _extend(code, length, root, emb, label, ptr, to, edge_label, n_edge, n_node):
     "Every rightmost extension of every embedding: (key, embedding, new node or -1)."
     path = _path(code, length)
@@ -233,12 +276,17 @@ def _extend(code, length, root, emb, label, ptr, to, edge_label, n_edge, n_node)
     nxt = np.full(nv, -1, np.int32)                      # the path node behind each inner path node
     for q in range(1, len(path)): nxt[path[q]] = path[q-1]
     size = max(16, 2*len(emb))
-    keys, src, new, m = np.empty(size, np.int64), np.empty(size, np.int32), np.empty(size, np.int32), 0
+    keys, src, new, m = np.empty(size, np.int64), np.empty(size, np.int32), np.empty(size,
+                                                                                     np.int32), 0
     for e in range(len(emb)):
         for q in range(len(path)):
-            i = path[q]; u = emb[e, i]
+            i = path[q]
+            u = emb[e, i]
             for p in range(ptr[u], ptr[u+1]):
-                v = to[p]; le = edge_label[p]; lv = label[v]; at = -1
+                v = to[p]
+                le = edge_label[p]
+                lv = label[v]
+                at = -1
                 if le < 0 or lv < root: continue
                 for z in range(nv):
                     if emb[e, z] == v: at = z
@@ -246,7 +294,8 @@ def _extend(code, length, root, emb, label, ptr, to, edge_label, n_edge, n_node)
                 if at >= 0 and (q > 0 or pedge[r, at] >= 0 or nxt[at] < 0): continue
                 if nxt[inner] >= 0:
                     first, goes = pedge[inner, nxt[inner]], plabel[nxt[inner]]
-                    if le < first or (le == first and (lv if at < 0 else plabel[r]) < goes): continue
+                    if le < first or (le == first
+                                      and (lv if at < 0 else plabel[r]) < goes): continue
                 if m == len(keys): keys, src, new = _double(keys), _double(src), _double(new)
                 keys[m] = _key(i, nv if at < 0 else at, le, lv, nv+1, n_edge, n_node)
                 src[m] = e
@@ -254,44 +303,63 @@ def _extend(code, length, root, emb, label, ptr, to, edge_label, n_edge, n_node)
                 m += 1
     return keys[:m], src[:m], new[:m]
 
-@njit(cache=True)
+@kernel()
 def _double(a): return np.concatenate((a, np.empty_like(a)))
 
-# %% ../../nbs/mining/05_subgraphs.ipynb #4f1d5580
-@njit(cache=True)
+# %% ../../nbs/mining/05_subgraphs.ipynb #228818b4
+@kernel(work=lambda code, length, root, emb, *rest: 60*len(emb)*(length + 2)**2)
 def expand(code, length, root, emb, label, graph, ptr, to, edge_label, n_edge, n_node):
     "Children of a pattern: rows, embeddings (with ranges), covers (with ranges)."
     keys, src, new = _extend(code, length, root, emb, label, ptr, to, edge_label, n_edge, n_node)
-    nv, m, order = emb.shape[1], len(keys), np.argsort(keys, kind="mergesort")          # stable: embeddings stay sorted by graph
-    rows, e_ptr, c_ptr = np.empty((m, 4), np.int32), np.zeros(m+1, np.int64), np.zeros(m+1, np.int64)
+    # stable: embeddings stay sorted by graph
+    nv, m, order = emb.shape[1], len(keys), np.argsort(keys, kind="mergesort")
+    rows, e_ptr, c_ptr = np.empty((m, 4), np.int32), np.zeros(m+1, np.int64), np.zeros(m+1,
+                                                                                       np.int64)
     out, cover = np.empty((m, nv+1), np.int32), np.empty(m, np.int32)
-    child = np.empty((length+1, 4), np.int32); child[:length] = code[:length]; n = 0; a = 0
+    child = np.empty((length+1, 4), np.int32)
+    child[:length] = code[:length]
+    n = 0
+    a = 0
     while a < m:
-        b = a; key = keys[order[a]]
+        b = a
+        key = keys[order[a]]
         while b < m and keys[order[b]] == key: b += 1
-        place = key//(n_node*n_edge); child[length, 2] = (key//n_node) % n_edge
+        place = key//(n_node*n_edge)
+        child[length, 2] = (key//n_node) % n_edge
         if place <= nv:
             child[length, 0] = _path(code, length)[0]
             child[length, 1] = place
             child[length, 3] = -1
-        else: child[length, 0] = 2*(nv+1)-place; child[length, 1] = nv; child[length, 3] = key % n_node
+        else:
+            child[length, 0] = 2*(nv+1)-place
+            child[length, 1] = nv
+            child[length, 3] = key % n_node
         if is_minimal(child, length+1, root, n_edge, n_node):
-            w, c = e_ptr[n], c_ptr[n]; rows[n] = child[length]
+            w, c = e_ptr[n], c_ptr[n]
+            rows[n] = child[length]
             for t in range(a, b):
-                s = order[t]; out[w, :nv] = emb[src[s]]; out[w, nv] = new[s]; w += 1
+                s = order[t]
+                out[w, :nv] = emb[src[s]]
+                out[w, nv] = new[s]
+                w += 1
                 here = graph[emb[src[s], 0]]
-                if c == c_ptr[n] or cover[c-1] != here: cover[c] = here; c += 1
-            n += 1; e_ptr[n] = w; c_ptr[n] = c
+                if c == c_ptr[n] or cover[c-1] != here:
+                    cover[c] = here
+                    c += 1
+            n += 1
+            e_ptr[n] = w
+            c_ptr[n] = c
         a = b
     return rows[:n], e_ptr[:n+1], out[:e_ptr[n]], c_ptr[:n+1], cover[:c_ptr[n]]
 
-# %% ../../nbs/mining/05_subgraphs.ipynb #741a5687
+# %% ../../nbs/mining/05_subgraphs.ipynb #91a113ec
 class PatternTree:
     "Patterns found so far, parents before children, with their covers; grows where it is asked to."
     def __init__(self, graphs:GraphSet, max_length:int=6, min_support:int=1):
         self.graphs, self.max_length, self.min_support = graphs, max_length, max(1, min_support)
         self.parent, self.root, self.depth = (np.empty(64, np.int32) for _ in range(3))
-        self.row, self.size, self.ptr, self.cover = np.empty((64, 4), np.int32), 0, np.zeros(65, np.int64), np.empty(1024, np.int32)
+        self.row, self.size, self.ptr, self.cover = np.empty((64, 4), np.int32), 0, np.zeros(65,
+                                                                                             np.int64), np.empty(1024, np.int32)
         self.open, self.same, self._covers = {}, np.empty(64, np.int64), {}
         for label in range(len(graphs.node_names)):                          # depth 0: single nodes
             v = np.flatnonzero(graphs.node_label == label).astype(np.int32)
@@ -306,16 +374,20 @@ class PatternTree:
                 setattr(self, name, np.concatenate((getattr(self, name),)*2))
             self.ptr = np.concatenate((self.ptr, np.empty(k, np.int64)))
         while self.ptr[k]+len(cover) > len(self.cover): self.cover = np.concatenate((self.cover,)*2)
-        self.ptr[k+1] = self.ptr[k]+len(cover); self.cover[self.ptr[k]:self.ptr[k+1]] = cover
+        self.ptr[k+1] = self.ptr[k]+len(cover)
+        self.cover[self.ptr[k]:self.ptr[k+1]] = cover
         self.parent[k], self.root[k], self.depth[k], self.row[k] = parent, root, depth, row
-        self.same[k] = self._covers.setdefault(cover.tobytes(), k)  # first pattern with this very cover
+        # first pattern with this very cover
+        self.same[k] = self._covers.setdefault(cover.tobytes(), k)
         if depth < self.max_length: self.open[k] = emb
         self.size = k+1
 
     def code(self, k):
         "Rows of pattern `k`."
         rows = []
-        while self.depth[k]: rows.append(self.row[k]); k = self.parent[k]
+        while self.depth[k]:
+            rows.append(self.row[k])
+            k = self.parent[k]
         return np.array(rows[::-1], np.int32).reshape(-1, 4)
 
     def expand(self, k):
@@ -323,7 +395,8 @@ class PatternTree:
         emb = self.open.pop(k, None)
         if emb is None: return
         g, code = self.graphs, self.code(k)
-        rows, e_ptr, out, c_ptr, cover = expand(code, len(code), self.root[k], emb, g.node_label, g.graph, g.ptr, g.to, g.edge_label,
+        rows, e_ptr, out, c_ptr, cover = expand(code, len(code), self.root[k], emb, g.node_label,
+                                                g.graph, g.ptr, g.to, g.edge_label,
                                                 max(1, len(g.edge_names)), len(g.node_names))
         for c in range(len(rows)):
             if c_ptr[c+1]-c_ptr[c] < self.min_support: continue
@@ -336,13 +409,14 @@ class PatternTree:
         while self.open: self.expand(min(self.open))
         return self
 
-# %% ../../nbs/mining/05_subgraphs.ipynb #f85c243d
-@njit(cache=True)
+# %% ../../nbs/mining/05_subgraphs.ipynb #9dc94ef6
+@kernel(work=lambda low, high, parent, pointers, *rest: 4*int(pointers[high] - pointers[low]))
 def _evaluate(lo, hi, parent, ptr, cover, u, total, signed, threshold, gain, bound):
-    "Gain and bound of nodes lo..hi; below a dead parent (bound -inf or too small) nothing is visited."
+    "Gain and bound of nodes lo..hi; below a dead parent."
     visited = 0
     for k in range(lo, hi):
-        gain[k] = -np.inf; bound[k] = -np.inf
+        gain[k] = -np.inf
+        bound[k] = -np.inf
         if parent[k] >= 0 and bound[parent[k]] <= threshold: continue
         P, N = 0., 0.
         for p in range(ptr[k], ptr[k+1]):
@@ -350,24 +424,40 @@ def _evaluate(lo, hi, parent, ptr, cover, u, total, signed, threshold, gain, bou
             if v > 0: P += v
             else: N -= v
         visited += 1
-        if signed: gain[k] = abs(2*(P-N)-total); bound[k] = max(2*P-total, 2*N+total)
-        else: gain[k] = P-N; bound[k] = P
+        if signed:
+            gain[k] = abs(2*(P-N)-total)
+            bound[k] = max(2*P-total, 2*N+total)
+        else:
+            gain[k] = P-N
+            bound[k] = P
     return visited
 
-# %% ../../nbs/mining/05_subgraphs.ipynb #0b5d56b3
+# %% ../../nbs/mining/05_subgraphs.ipynb #87c4ce1d
 class SubgraphOracle:
-    "Best connected subgraphs under given weights; a hypothesis is (pattern number, sign), sign 0 meaning plain presence."
+    "Best connected subgraphs under given weights; a hypothesis is (pattern number, sign)."
     def __init__(self, graphs,             # any collection of graphs
                  max_length:int=6,         # most edges of a pattern
                  min_support:int=1):       # fewest graphs that contain it
         self.tree = PatternTree(to_graph_set(graphs), max_length, min_support)
-        self.nodes_, self.bound_ = 0, np.inf
+        self.nodes_, self.bound_, self.kind = 0, np.inf, "sign"
+
+    def ask(self, targets, weights):
+        "The signed pattern of largest edge."
+        return self.best(targets, weights)
+
+    def apply(self, hypothesis, graphs):
+        "A signed pattern on new graphs."
+        root, code = self.pattern(hypothesis)
+        present = contains(to_graph_set(graphs), root, code)
+        return hypothesis[1]*np.where(present, 1., -1.)
 
     def best_k(self, y, w, k=1, threshold=-np.inf, node_budget=None, kind="signed"):
         "Up to `k` patterns with different covers and a gain above `threshold`, best first."
-        search = _Search(self.tree, np.asarray(y*w, dtype=np.float64), kind == "signed", k, threshold)
+        search = _Search(self.tree, np.asarray(y*w, dtype=np.float64), kind == "signed", k,
+                         threshold)
         left = search.run(node_budget)
-        self.nodes_ = search.visited; top = sorted(search.top.items(), key=lambda t: (-t[1], t[0]))
+        self.nodes_ = search.visited
+        top = sorted(search.top.items(), key=lambda t: (-t[1], t[0]))
         self.bound_ = max([left, threshold] + [t[1] for t in top[:1]])
         return [((int(n), search.sign(n)), float(v)) for n, v in top]
 
@@ -383,14 +473,15 @@ class SubgraphOracle:
 
     def outputs(self, hypothesis):
         "+-(2[present]-1) on the training graphs, or [present] for sign 0."
-        h = np.zeros(self.tree.graphs.n); h[self.cover(hypothesis)] = 1.
+        h = np.zeros(self.tree.graphs.n)
+        h[self.cover(hypothesis)] = 1.
         return hypothesis[1]*(2*h-1) if hypothesis[1] else h
 
     def pattern(self, hypothesis):
         "(label of node 0, rows) of the pattern."
         return int(self.tree.root[hypothesis[0]]), self.tree.code(hypothesis[0])
 
-# %% ../../nbs/mining/05_subgraphs.ipynb #5814e1fb
+# %% ../../nbs/mining/05_subgraphs.ipynb #95c0814f
 class _Search:
     "One question to the tree: evaluate what is stored, mine what is promising."
     def __init__(self, tree, u, signed, k, threshold):
@@ -402,8 +493,10 @@ class _Search:
         "Evaluate nodes from `lo` on; update the best and the heap of unexpanded nodes."
         t = self.tree
         if t.size > len(self.gain):
-            self.gain, self.bound = (np.concatenate((a, np.empty(t.size))) for a in (self.gain, self.bound))
-        self.visited += _evaluate(lo, t.size, t.parent, t.ptr, t.cover, self.u, self.total, self.signed,
+            self.gain, self.bound = (np.concatenate((a, np.empty(t.size)))
+                                     for a in (self.gain, self.bound))
+        self.visited += _evaluate(lo, t.size, t.parent, t.ptr, t.cover, self.u, self.total,
+                                  self.signed,
                                   self.threshold, self.gain, self.bound)
         good = lo + np.flatnonzero(self.gain[lo:t.size] > self.threshold)
         for n in good[np.argsort(-self.gain[good], kind="stable")]:
@@ -412,16 +505,18 @@ class _Search:
             if len(self.top) > self.k: del self.top[min(self.top, key=lambda q: (self.top[q], -q))]
             if len(self.top) == self.k: self.threshold = max(self.threshold, min(self.top.values()))
         if lo == 0: waiting = [n for n in t.open if self.bound[n] > self.threshold]
-        else: waiting = [n for n in range(lo, t.size) if n in t.open and self.bound[n] > self.threshold]
+        else: waiting = [n for n in range(lo, t.size) if n in t.open
+                         and self.bound[n] > self.threshold]
         for n in waiting: heapq.heappush(self.heap, (-self.bound[n], n))
 
     def run(self, budget):
-        "Mine until no unexpanded node can beat the threshold; what remains possible if the budget ends first."
+        "Mine until no unexpanded node can beat the threshold."
         self.scan(0)
         while self.heap and -self.heap[0][0] > self.threshold:
             if budget is not None and self.visited >= budget: return -self.heap[0][0]
             n, lo = heapq.heappop(self.heap)[1], self.tree.size
-            self.tree.expand(n); self.scan(lo)
+            self.tree.expand(n)
+            self.scan(lo)
         return -np.inf
 
     def sign(self, n):
@@ -429,12 +524,14 @@ class _Search:
         c = self.tree.cover[self.tree.ptr[n]:self.tree.ptr[n+1]]
         return 1 if 2*self.u[c].sum() >= self.total else -1
 
-# %% ../../nbs/mining/05_subgraphs.ipynb #583d2bbd
-@njit(cache=True)
+# %% ../../nbs/mining/05_subgraphs.ipynb #4ee84859
+@kernel(work=lambda emb, *rest: 16*emb.size)
 def _project(emb, row, label, ptr, to, edge_label):
     "Embeddings of a code with one more row."
-    ne, nv = emb.shape; forward = row[0] < row[1]
-    out = np.empty((max(16, ne), nv+forward), np.int32); m = 0
+    ne, nv = emb.shape
+    forward = row[0] < row[1]
+    out = np.empty((max(16, ne), nv+forward), np.int32)
+    m = 0
     for e in range(ne):
         u = emb[e, row[0]]
         for p in range(ptr[u], ptr[u+1]):
@@ -453,32 +550,35 @@ def _project(emb, row, label, ptr, to, edge_label):
             m += 1
     return out[:m]
 
-# %% ../../nbs/mining/05_subgraphs.ipynb #e2f95095
+# %% ../../nbs/mining/05_subgraphs.ipynb #32de2150
 def contains(graphs:GraphSet,  # graphs coded with the same label names
              root:int,         # label of node 0
              code:np.ndarray,  # (L, 4) rows
             )->np.ndarray:     # (n,) booleans
     "Which graphs contain the pattern?"
-    g = graphs; emb = np.flatnonzero(g.node_label == root).astype(np.int32)[:, None]
+    g = graphs
+    emb = np.flatnonzero(g.node_label == root).astype(np.int32)[:, None]
     for row in np.asarray(code, np.int32).reshape(-1, 4):
         emb = _project(emb, row, g.node_label, g.ptr, g.to, g.edge_label)
-    here = np.zeros(g.n, bool); here[g.graph[emb[:, 0]]] = True
+    here = np.zeros(g.n, bool)
+    here[g.graph[emb[:, 0]]] = True
     return here
 
-# %% ../../nbs/mining/05_subgraphs.ipynb #0a05da3b
+# %% ../../nbs/mining/05_subgraphs.ipynb #02afc15f
 def describe_pattern(root:int,         # label of node 0
                      code:np.ndarray,  # rows
                      node_names:list,  # label names
                      edge_names:list,  # the same for edges
                     )->str:            # one line, edge by edge
     "A pattern in words: every edge with the numbers of its nodes."
-    label = {0: node_names[root]}; parts = []
+    label = {0: node_names[root]}
+    parts = []
     for i, j, e, l in np.asarray(code).reshape(-1, 4):
         if i < j: label[int(j)] = node_names[l]
         parts.append((int(i), int(j), edge_names[e]))
     return ", ".join(f"{label[i]}{i} -{e}- {label[j]}{j}" for i, j, e in parts) or f"{label[0]}0"
 
-# %% ../../nbs/mining/05_subgraphs.ipynb #c2a1bf33
+# %% ../../nbs/mining/05_subgraphs.ipynb #570cce53
 def plot_pattern(root:int,        # label of node 0
                  code:np.ndarray, # rows
                  node_names:list, # label names
@@ -490,10 +590,14 @@ def plot_pattern(root:int,        # label of node 0
     from scipy.sparse.csgraph import shortest_path
     from boostlit.core.plots import PALETTE
     if ax is None: ax = plt.subplots(figsize=(1.8, 1.8))[1]
-    label, edge = _pattern(np.asarray(code, np.int32).reshape(-1, 4), len(code), root); n = len(label)
-    D = shortest_path(edge >= 0, unweighted=True)**2; C = np.eye(n)-1/n
+    label, edge = _pattern(np.asarray(code, np.int32).reshape(-1, 4), len(code), root)
+    n = len(label)
+    D = shortest_path(edge >= 0, unweighted=True)**2
+    C = np.eye(n)-1/n
     val, vec = np.linalg.eigh(-.5*C@D@C)
-    xy = (vec*np.sqrt(np.maximum(val, 0)))[:, ::-1][:, :2] if n > 2 else np.array([[0., 0], [1, 0]])[:n]
+    xy = (vec*np.sqrt(np.maximum(val, 0)))[:, ::-1][:,
+                                                    :2] if n > 2 else np.array([[0., 0],
+                                                                                [1, 0]])[:n]
     for i in range(n):
         for j in range(i):
             if edge[i, j] < 0: continue
@@ -504,12 +608,15 @@ def plot_pattern(root:int,        # label of node 0
             side *= -1 if side[1] < -1e-9 or (abs(side[1]) <= 1e-9 and side[0] < 0) else 1
             ax.annotate(str(edge_names[edge[i, j]]), xy[[i, j]].mean(0), 8*side,
                         textcoords="offset points", fontsize=8, ha="center", va="center", zorder=5)
-        ax.annotate(str(node_names[label[i]]), xy[i], ha="center", va="center", fontsize=9, color="white", zorder=4, weight="bold")
+        ax.annotate(str(node_names[label[i]]), xy[i], ha="center", va="center", fontsize=9,
+                    color="white", zorder=4, weight="bold")
     ax.scatter(*xy.T, s=170, color=[PALETTE[l % len(PALETTE)] for l in label], zorder=3)
-    ax.set_axis_off(); ax.margins(.25); ax.set_aspect("equal", adjustable="datalim")
+    ax.set_axis_off()
+    ax.margins(.25)
+    ax.set_aspect("equal", adjustable="datalim")
     return ax
 
-# %% ../../nbs/mining/05_subgraphs.ipynb #991e47b2
+# %% ../../nbs/mining/05_subgraphs.ipynb #0da7b67c
 def plot_search_tree(oracle,  # an unused SubgraphOracle
                      y, w,    # labels and weights
                      ax=None, # axes; a new figure if None
@@ -517,10 +624,14 @@ def plot_search_tree(oracle,  # an unused SubgraphOracle
     "Draw the whole pattern tree and what one search visits of it."
     import matplotlib.pyplot as plt
     from boostlit.core.plots import PALETTE
-    full = PatternTree(oracle.tree.graphs, oracle.tree.max_length, oracle.tree.min_support).expand_all()
-    (best, _), gain = oracle.best(y, w); name = lambda t, k: (int(t.root[k]), t.code(k).tobytes())
-    seen = {name(oracle.tree, k) for k in range(oracle.tree.size)}; goal = name(oracle.tree, best)
-    kids = {k: [] for k in range(-1, full.size)}; x, leaf = {}, [0]
+    full = PatternTree(oracle.tree.graphs, oracle.tree.max_length,
+                       oracle.tree.min_support).expand_all()
+    (best, _), gain = oracle.best(y, w)
+    name = lambda t, k: (int(t.root[k]), t.code(k).tobytes())
+    seen = {name(oracle.tree, k) for k in range(oracle.tree.size)}
+    goal = name(oracle.tree, best)
+    kids = {k: [] for k in range(-1, full.size)}
+    x, leaf = {}, [0]
     for k in range(full.size): kids[int(full.parent[k])].append(k)
     def place(k):
         for c in kids[k]: place(c)
@@ -533,10 +644,12 @@ def plot_search_tree(oracle,  # an unused SubgraphOracle
         if full.parent[k] >= 0:
             ax.plot([x[int(full.parent[k])], x[k]], [-full.depth[full.parent[k]], -full.depth[k]],
                     color="grey", lw=.8 if hit else .2, zorder=1)
-        ax.scatter(x[k], -full.depth[k], s=14 if hit else 3, facecolor=PALETTE[0] if hit else "none",
+        ax.scatter(x[k], -full.depth[k], s=14 if hit else 3, facecolor=PALETTE[0]
+                   if hit else "none",
                    edgecolor=PALETTE[0] if hit else "grey", lw=.4, zorder=2)
         if name(full, k) == goal:
-            ax.scatter(x[k], -full.depth[k], s=90, facecolor="none", edgecolor=PALETTE[3], lw=1.6, zorder=3)
+            ax.scatter(x[k], -full.depth[k], s=90, facecolor="none", edgecolor=PALETTE[3], lw=1.6,
+                       zorder=3)
     ax.set(yticks=-np.arange(full.max_length+1), yticklabels=np.arange(full.max_length+1),
            ylabel="edges", xticks=[], title=f"{len(seen)} of {full.size} patterns visited")
     return ax

@@ -5,11 +5,14 @@
 # %% auto #0
 __all__ = ['pattern_gain', 'best_itemset_reference', 'best_itemsets', 'ItemsetOracle', 'itemset_outputs', 'count_patterns']
 
-# %% ../../nbs/mining/04_weighted_search.ipynb #0e846105
-import itertools, numbers
+# %% ../../nbs/mining/04_weighted_search.ipynb #fc859abd
+import itertools
+import numbers
 from collections import namedtuple
 import numpy as np
-from numba import njit
+from ..core.kernels import kernel
+from ..core.tables import progress_bar
+from .baskets import support_count
 from .bitsets import popcount, lowest_bit, row_bits, item_bits, cover
 
 # %% ../../nbs/mining/04_weighted_search.ipynb #f1492847
@@ -46,11 +49,14 @@ def best_itemset_reference(X:np.ndarray,        # boolean transactions (n, items
     walk((), np.ones(len(X), bool))
     return best, nodes
 
-# %% ../../nbs/mining/04_weighted_search.ipynb #52176ddb
-@njit(cache=True, nogil=True)
+# %% ../../nbs/mining/04_weighted_search.ipynb #37afd37a
+@kernel()
 def _deliver(rows, u, key, members, allowed, total, positive, count, digest):
-    "For every allowed item: sum of u, sum of positive u, number of rows and a hash of the rows that hold it."
-    total[:] = 0.; positive[:] = 0.; count[:] = 0; digest[:] = 0
+    "For every allowed item: sum of u, sum of positive u."
+    total[:] = 0.
+    positive[:] = 0.
+    count[:] = 0
+    digest[:] = 0
     for w in range(len(allowed)):
         if allowed[w] == 0: continue
         for t in members:
@@ -59,10 +65,13 @@ def _deliver(rows, u, key, members, allowed, total, positive, count, digest):
             while m:
                 j = (w << 6) + lowest_bit(m)
                 m &= m - np.uint64(1)
-                total[j] += v; positive[j] += vp; count[j] += 1; digest[j] ^= k
+                total[j] += v
+                positive[j] += vp
+                count[j] += 1
+                digest[j] ^= k
 
-# %% ../../nbs/mining/04_weighted_search.ipynb #68d1e3b8
-@njit(cache=True, nogil=True)
+# %% ../../nbs/mining/04_weighted_search.ipynb #d9151403
+@kernel()
 def _keep(found, gain, omega, path, length, last, digest, items, lengths, omegas, gains, digests):
     "Inserts a pattern into the sorted list of the best; returns how many there are."
     k = len(gains)
@@ -79,10 +88,10 @@ def _keep(found, gain, omega, path, length, last, digest, items, lengths, omegas
     if last >= 0: items[a, length] = last
     return min(found + 1, k)
 
-# %% ../../nbs/mining/04_weighted_search.ipynb #df53fe41
-@njit(cache=True, nogil=True)
+# %% ../../nbs/mining/04_weighted_search.ipynb #6febcd61
+@kernel()
 def _judge(level, allowed, size, S, signed, min_support, threshold, found, path, sums, top):
-    "Evaluates all children of a node; keeps the good ones and lists those worth a visit with their bounds."
+    "Evaluates all children of a node; keeps the good ones and lists those worth a visit with."
     total, positive, count, digest = sums
     items, lengths, omegas, gains, digests = top
     child, bound, nodes = np.empty(len(total), np.int32), np.empty((3, len(total))), 0
@@ -98,56 +107,67 @@ def _judge(level, allowed, size, S, signed, min_support, threshold, found, path,
             g, o = (2*s - S, 1) if signed else (s, 1)
             if signed and S - 2*s > g: g, o = S - 2*s, -1
             if g > floor:
-                found = _keep(found, g, o, path, level, j, digest[j], items, lengths, omegas, gains, digests)
+                found = _keep(found, g, o, path, level, j, digest[j], items, lengths, omegas,
+                              gains, digests)
                 floor = threshold if found < len(gains) else max(threshold, gains[-1])
             b = max(2*p - S, S + 2*(p - s)) if signed else p
-            if b > floor and count[j] < size: child[c] = j; bound[:, c] = b, p, p - s; c += 1
+            if b > floor and count[j] < size:
+                child[c] = j
+                bound[:, c] = b, p, p - s
+                c += 1
     return found, nodes, child[:c], bound[:, :c]
 
-# %% ../../nbs/mining/04_weighted_search.ipynb #447f6360
-@njit(cache=True, nogil=True)
+# %% ../../nbs/mining/04_weighted_search.ipynb #79d1067b
+@kernel()
 def _leaf_bound(pa, qa, pb, qb, pt, qt, S, signed):
-    "Largest gain the union of two siblings can have, from their positive and negative weights and their parent's."
+    "Largest gain the union of two siblings can have."
     high = min(pa, pb) - max(0., qa + qb - qt)
     if not signed: return high
     low = max(0., pa + pb - pt) - min(qa, qb)
     return max(2*high - S, S - 2*low) + 1e-12*(pt + qt)
 
-# %% ../../nbs/mining/04_weighted_search.ipynb #127a2ed4
-@njit(cache=True, nogil=True)
+# %% ../../nbs/mining/04_weighted_search.ipynb #a369e194
+@kernel()
 def _mark(alive, i, j):
     "Notes that the pair of items i and j may still lead somewhere."
     alive[i, j >> 6] |= np.uint64(1) << np.uint64(j & 63)
     alive[j, i >> 6] |= np.uint64(1) << np.uint64(i & 63)
 
-# %% ../../nbs/mining/04_weighted_search.ipynb #7c1f0a52
-_Walk = namedtuple("_Walk", "members child hopes path marks allowed alive")   # hopes: bound, p and q of every child
-_START, _STOP, _CHILDREN, _AT, _PLACE = range(5)   # lines of marks; the last holds level, whether it is fresh, patterns evaluated
+# %% ../../nbs/mining/04_weighted_search.ipynb #24f27f40
+# hopes: bound, p and q of every child
+_Walk = namedtuple("_Walk", "members child hopes path marks allowed alive")
+# lines of marks; the last holds level, whether it is fresh, patterns evaluated
+_START, _STOP, _CHILDREN, _AT, _PLACE = range(5)
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _new_walk(n, RW, u, d, max_length, dive):
     "Arrays of a search that stands at the root, with all items allowed."
     levels = max_length + 1
     members = np.empty(n*levels + 1, np.int32)
     members[:n] = np.arange(n)
     hopes = np.zeros((3, levels, d + 1))
-    hopes[1, 0, -1], hopes[2, 0, -1] = np.maximum(u, 0).sum(), np.maximum(-u, 0).sum()
+    for v in u:
+        hopes[1, 0, -1] += max(v, 0.)
+        hopes[2, 0, -1] += max(-v, 0.)
     marks = np.zeros((5, max(levels, 3)), np.int64)
-    marks[_STOP] = n; marks[_PLACE, 1] = 1
+    marks[_STOP] = n
+    marks[_PLACE, 1] = 1
     allowed = np.zeros((levels, RW), np.uint64)
     for j in range(d): allowed[0, j >> 6] |= np.uint64(1) << np.uint64(j & 63)
     alive = np.full((d, RW), ~np.uint64(0) if dive else np.uint64(0), np.uint64)
-    return _Walk(members, np.empty((levels, d), np.int32), hopes, np.zeros(levels, np.int32), marks, allowed, alive)
+    return _Walk(members, np.empty((levels, d), np.int32), hopes, np.zeros(levels, np.int32),
+                 marks, allowed, alive)
 
-# %% ../../nbs/mining/04_weighted_search.ipynb #5fce8fae
-@njit(cache=True, nogil=True)
+# %% ../../nbs/mining/04_weighted_search.ipynb #c4d30fac
+@kernel()
 def _descend(rows, level, p, floor, leaves, S, signed, walk):
-    "Prepares the child at position p: its rows and the items still allowed. False if nothing is left to add."
+    "Prepares the child at position p: its rows and the items still allowed. False if nothing is."
     bound, P, Q = walk.hopes[0], walk.hopes[1], walk.hopes[2]
     j, some, below = walk.child[level, p], False, walk.allowed[level+1]
     below[:] = 0
     for a in range(p + 1, walk.marks[_CHILDREN, level]):
-        i = walk.child[level, a]; bit = np.uint64(1) << np.uint64(i & 63)
+        i = walk.child[level, a]
+        bit = np.uint64(1) << np.uint64(i & 63)
         if bound[level, a] <= floor or (level > 0 and not walk.alive[j, i >> 6] & bit): continue
         if leaves and _leaf_bound(P[level, p], Q[level, p], P[level, a], Q[level, a], P[level, -1],
                                   Q[level, -1], S, signed) <= floor:
@@ -156,7 +176,8 @@ def _descend(rows, level, p, floor, leaves, S, signed, walk):
         below[i >> 6] |= bit
     if not some: return False
     P[level+1, -1], Q[level+1, -1] = P[level, p], Q[level, p]
-    members, b, w, bit = walk.members, walk.marks[_STOP, level], j >> 6, np.uint64(1) << np.uint64(j & 63)
+    members, b, w, bit = walk.members, walk.marks[_STOP,
+                                                  level], j >> 6, np.uint64(1) << np.uint64(j & 63)
     walk.marks[_START, level+1] = b
     for a in range(walk.marks[_START, level], walk.marks[_STOP, level]):
         members[b] = members[a]
@@ -164,13 +185,14 @@ def _descend(rows, level, p, floor, leaves, S, signed, walk):
     walk.marks[_STOP, level+1] = b
     return True
 
-# %% ../../nbs/mining/04_weighted_search.ipynb #15127968
-@njit(cache=True, nogil=True)
+# %% ../../nbs/mining/04_weighted_search.ipynb #b38bbd4a
+@kernel()
 def _visit(rows, u, key, S, level, min_support, signed, threshold, dive, found, top, sums, walk):
-    "Evaluates the children of the node at `level` and sorts those worth a descent; returns patterns kept and patterns evaluated."
+    "Evaluates the children of the node at `level` and sorts those worth a descent."
     a, b = walk.marks[_START, level], walk.marks[_STOP, level]
     _deliver(rows, u, key, walk.members[a:b], walk.allowed[level], *sums)
-    found, nodes, c, hopes = _judge(level, walk.allowed[level], b - a, S, signed, min_support, threshold, found, walk.path, sums, top)
+    found, nodes, c, hopes = _judge(level, walk.allowed[level], b - a, S, signed, min_support,
+                                    threshold, found, walk.path, sums, top)
     order = np.argsort(-hopes[0] if dive else hopes[0])
     walk.child[level, :len(c)] = c[order]
     for x in range(len(c)):
@@ -180,19 +202,24 @@ def _visit(rows, u, key, S, level, min_support, signed, threshold, dive, found, 
         for j in c: _mark(walk.alive, walk.path[0], j)
     return found, nodes
 
-@njit(cache=True, nogil=True)
-def _search(rows, u, key, max_length, min_support, signed, threshold, budget, dive, found, top, walk):
-    "Depth-first branch and bound up to `budget` patterns; returns patterns kept, and whether the search was completed."
+@kernel()
+def _search(rows, u, key, max_length, min_support, signed, threshold, budget, dive, found, top,
+            walk):
+    "Depth-first branch and bound up to `budget` patterns; returns patterns kept."
     S, d, place, at = u.sum(), walk.child.shape[1], walk.marks[_PLACE], walk.marks[_AT]
     sums = (np.empty(d), np.empty(d), np.empty(d, np.int64), np.empty(d, np.uint64))
     level, fresh, nodes = place[0], place[1], place[2]
     while level >= 0:
         if fresh:
-            found, new = _visit(rows, u, key, S, level, min_support, signed, threshold, dive, found, top, sums, walk)
-            nodes += new; fresh = 0
+            found, new = _visit(rows, u, key, S, level, min_support, signed, threshold, dive,
+                                found, top, sums, walk)
+            nodes += new
+            fresh = 0
             if nodes >= budget: break
         last = walk.marks[_CHILDREN, level] - 1
-        if level + 1 >= max_length or at[level] > last: level -= 1; continue
+        if level + 1 >= max_length or at[level] > last:
+            level -= 1
+            continue
         p = at[level] if dive else last - at[level]
         at[level] += 1
         floor = threshold if found < len(top[3]) else max(threshold, top[3][-1])
@@ -204,7 +231,7 @@ def _search(rows, u, key, max_length, min_support, signed, threshold, budget, di
     place[0], place[1], place[2] = level, fresh, nodes
     return found, level < 0
 
-# %% ../../nbs/mining/04_weighted_search.ipynb #a2c8487a
+# %% ../../nbs/mining/04_weighted_search.ipynb #6daf7d4a
 def _prepare(rows, u, kind, max_length, min_support, k, d):
     u = np.ascontiguousarray(u, dtype=np.float64)
     if u.shape != (len(rows),):
@@ -218,36 +245,29 @@ def _prepare(rows, u, kind, max_length, min_support, k, d):
     if not whole(k): raise ValueError(f"k must be an integer of at least 1, got {k!r}")
     longest = int(np.bitwise_count(rows).sum(1).max()) if rows.size else 0
     longest = max(1, min(longest, max_length or longest))
-    top = (np.empty((k, longest), np.int32), np.zeros(k, np.int64), np.zeros(k, np.int64), np.zeros(k), np.zeros(k, np.uint64))
+    top = (np.empty((k, longest), np.int32), np.zeros(k, np.int64), np.zeros(k, np.int64),
+           np.zeros(k), np.zeros(k, np.uint64))
     return u, longest, top
 
-def _support_count(min_support, n):
-    "Smallest number of rows: a count as it is, a fraction of `n` rounded up; never less than one."
-    s = min_support.item() if isinstance(min_support, np.ndarray) and min_support.ndim == 0 else min_support
-    if isinstance(s, (bool, np.bool_)) or not isinstance(s, numbers.Real):
-        raise ValueError(f"min_support must be a count (an integer) or a fraction (a float), got {min_support!r}")
-    if isinstance(s, numbers.Integral):
-        if s < 0: raise ValueError(f"min_support must not be negative, got {min_support}")
-        return max(1, int(s))
-    if not 0 < s <= 1:
-        raise ValueError(f"min_support as a fraction must lie in (0, 1], got {min_support}")
-    return max(1, int(np.ceil(float(s)*n - 1e-9)))
+_support_count = support_count
 
-# %% ../../nbs/mining/04_weighted_search.ipynb #cbb795b1
+# %% ../../nbs/mining/04_weighted_search.ipynb #01f231b5
 _SLICE = 1 << 16          # patterns between two returns to Python, where Ctrl-C is heard
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _at_once(rows, u, key, d, longest, min_support, signed, threshold, budget, dive, found, top):
-    "One search from the root; returns patterns kept, patterns evaluated, and whether it was completed."
+    "One search from the root; returns patterns kept, patterns evaluated."
     walk = _new_walk(rows.shape[0], rows.shape[1], u, d, longest, dive)
-    found, done = _search(rows, u, key, longest, min_support, signed, threshold, budget, dive, found, top, walk)
+    found, done = _search(rows, u, key, longest, min_support, signed, threshold, budget, dive,
+                          found, top, walk)
     return found, walk.marks[_PLACE, 2], done
 
 def _in_slices(rows, u, key, d, longest, min_support, signed, threshold, budget, dive, found, top):
     "The same with a pause after every slice, for searches that may be long."
     walk, nodes = _new_walk(*rows.shape, u, d, longest, dive), 0
     while True:
-        found, done = _search(rows, u, key, longest, min_support, signed, threshold, min(budget, nodes + _SLICE), dive, found, top, walk)
+        found, done = _search(rows, u, key, longest, min_support, signed, threshold,
+                              min(budget, nodes + _SLICE), dive, found, top, walk)
         nodes = int(walk.marks[_PLACE, 2])
         if done or nodes >= budget: return found, nodes, done
 
@@ -270,36 +290,42 @@ def _run(rows, u, d, longest, top, min_support, signed, threshold, budget, allow
         a += b
     return found, nodes + a, done
 
-# %% ../../nbs/mining/04_weighted_search.ipynb #34cdf64b
-def best_itemsets(transactions,          # anything `read_transactions` takes, or a tuple from `row_bits`
+# %% ../../nbs/mining/04_weighted_search.ipynb #b08aceeb
+def best_itemsets(transactions,          # anything `read_baskets` takes, or a tuple from `row_bits`
                   u,                     # signed weights, w*y
                   max_length:int=None,   # largest pattern; None for no limit
                   k:int=1,               # how many patterns to return at most
                   threshold:float=-np.inf, # only gains above this
                   node_budget:int=None,  # stop after about this many evaluated patterns
-                  kind:str="signed",     # "signed": h = omega(2 I(t in x) - 1); "presence": h = I(t in x)
-                  min_support=1,         # rows a pattern must cover: a count, or a fraction if float
+                  kind:str="signed",     # "signed": h = omega(2 I(t in x) - 1); "presence"
+                  min_support=1,         # rows a pattern must cover: a count
                   allow_empty:bool=True, # whether the empty pattern takes part
-                 )->tuple:               # list of (items, omega, gain), best first; patterns evaluated; completed?
-    "The `k` patterns of largest gain above `threshold`, one for each distinct cover, by branch and bound."
-    packed = isinstance(transactions, tuple) and len(transactions) == 3 and isinstance(transactions[0], np.ndarray)
+                 )->tuple:               # list of (items, omega, gain), best first
+    "The `k` patterns of largest gain above `threshold`, one for each distinct cover."
+    packed = isinstance(transactions,
+                        tuple) and len(transactions) == 3 and isinstance(transactions[0],
+                                                                         np.ndarray)
     rows, n, d = transactions if packed else row_bits(transactions)
     u, longest, top = _prepare(rows, u, kind, max_length, min_support, k, d)
-    support, signed, budget = _support_count(min_support, n), kind == "signed", int(node_budget or 2**62)
+    support, signed, budget = _support_count(min_support, n), kind == "signed", int(node_budget
+                                                                                    or 2**62)
     live, constant = u != 0, abs(u.sum()) if signed else 0.
     if support > 1: live[:] = True
     threshold = float(threshold)
-    found, nodes, done = _run(rows[live], u[live], d, longest, top, support, signed, threshold, budget, allow_empty)
+    found, nodes, done = _run(rows[live], u[live], d, longest, top, support, signed, threshold,
+                              budget, allow_empty)
     if not live.all() and constant > threshold and (found < k or top[3][-1] < constant):
-        found, again, done = _run(rows, u, d, longest, top, support, signed, threshold, budget, allow_empty)
+        found, again, done = _run(rows, u, d, longest, top, support, signed, threshold, budget,
+                                  allow_empty)
         nodes += again
     items, lengths, omegas, gains, _ = top
-    return [(tuple(sorted(items[a, :lengths[a]].tolist())), int(omegas[a]), float(gains[a])) for a in range(found)], nodes, done
+    return [(tuple(sorted(items[a, :lengths[a]].tolist())), int(omegas[a]), float(gains[a]))
+            for a in range(found)], nodes, done
 
-# %% ../../nbs/mining/04_weighted_search.ipynb #5b7d2c8d
+# %% ../../nbs/mining/04_weighted_search.ipynb #27146763
 class ItemsetOracle:
     "Answers every weighting of the transactions with the best itemset(s), exactly."
-    def __init__(self, transactions,    # anything `read_transactions` takes
+    def __init__(self, transactions,    # anything `read_baskets` takes
                  max_length:int=None,   # largest pattern
                  min_support=1,         # rows a pattern must cover: a count, or a fraction if float
                  allow_empty:bool=True, # whether the empty pattern (a constant) takes part
@@ -309,15 +335,21 @@ class ItemsetOracle:
         self.rows, self.n, self.d = row_bits(transactions, n_items)
         self.bits = item_bits(transactions, n_items)[0]
         self.max_length, self.min_support, self.allow_empty = max_length, min_support, allow_empty
-        self.kind, self.node_budget = kind, node_budget
+        self.values, self.node_budget = kind, node_budget
+        self.kind = "sign" if kind == "signed" else "silence"
         self.nodes_, self.complete_ = 0, True
 
-    def best_k(self, y, w, k:int=10, threshold:float=-np.inf, node_budget:int=None, kind:str=None)->list: # (items, omega, gain), best first
+    def best_k(self, y, w, k:int=10, threshold:float=-np.inf, node_budget:int=None,
+               kind:str=None)->list: # (items, omega, gain), best first
         "Up to `k` patterns with gain above `threshold` for labels `y` and weights `w`."
         found, self.nodes_, self.complete_ = best_itemsets(
             (self.rows, self.n, self.d), np.asarray(w, float)*y, self.max_length, k, threshold,
-            node_budget or self.node_budget, kind or self.kind, self.min_support, self.allow_empty)
+            node_budget or self.node_budget, kind or self.values, self.min_support, self.allow_empty)
         return found
+
+    def ask(self, targets, weights)->tuple: # ((items, omega), edge)
+        "The pattern of largest edge."
+        return self.best(targets, weights)
 
     def best(self, y, w)->tuple: # ((items, omega), edge)
         "The pattern of largest edge."
@@ -331,7 +363,12 @@ class ItemsetOracle:
 
     def outputs(self, h, kind:str=None)->np.ndarray: # float64 (n,)
         "The hypothesis on the training transactions."
-        return itemset_outputs(self.cover(h[0]), h[1], kind or self.kind)
+        return itemset_outputs(self.cover(h[0]), h[1], kind or self.values)
+
+    def apply(self, h, transactions)->np.ndarray: # float64 (n,)
+        "The hypothesis on new transactions."
+        bits, n, _ = item_bits(transactions, self.d)
+        return itemset_outputs(cover(bits, n, h[0]), h[1], self.values)
 
 # %% ../../nbs/mining/04_weighted_search.ipynb #0ff9d97c
 def itemset_outputs(covered:np.ndarray, # boolean: where the pattern is present
@@ -341,27 +378,45 @@ def itemset_outputs(covered:np.ndarray, # boolean: where the pattern is present
     "Values of the hypothesis from the cover of its pattern."
     return omega*np.where(covered, 1., 0. if kind == "presence" else -1.)
 
-# %% ../../nbs/mining/04_weighted_search.ipynb #30b1015a
-def count_patterns(transactions,      # anything `read_transactions` takes
-                   max_length:int,    # largest pattern
-                  )->int:             # number of itemsets of size 1..max_length that occur
+# %% ../../nbs/mining/04_weighted_search.ipynb #a54d4d76
+def count_patterns(transactions,         # anything `read_baskets` takes
+                   max_length:int,       # largest pattern
+                   node_budget:int=None, # stop after about this many
+                   progress:bool=False,  # show the count as it grows
+                  )->int:                # number of itemsets of size 1..max_length that occur
     "How many itemsets occur in at least one transaction, the work of an exhaustive search."
     bits, n, d = item_bits(transactions)
-    return int(_count(bits, max_length))
-
-@njit(cache=True)
-def _count(bits, max_length):
-    d, W = bits.shape
-    path, masks = np.full(max_length, -1), np.empty((max_length + 1, W), np.uint64)
+    masks = np.empty((max_length + 1, bits.shape[1]), np.uint64)
     masks[0] = ~np.uint64(0)
-    level, total, nxt = 0, 0, 0
-    while level >= 0:
-        if nxt >= d or level >= max_length:
+    state, path = np.zeros(3, np.int64), np.full(max_length, -1)
+    bar, budget = progress_bar(total=None, desc="patterns", show=progress), node_budget or 2**62
+    while state[0] >= 0 and state[2] < budget:
+        before = state[2]
+        _count(bits, masks, path, state,
+               min(budget - before, max(1 << 12, (1 << 26)//(bits.shape[1] + 8))))
+        bar.update(int(state[2] - before))
+    bar.close()
+    return int(state[2])
+
+@kernel(work=lambda bits, masks, path, state, budget: 2*bits.size*len(path)**2
+        if bits.size < 4096 else 2**62)
+def _count(bits, masks, path, state, budget):
+    "Goes on counting; state: level, next item, patterns so far."
+    d, level, item, tried, most = bits.shape[0], state[0], state[1], 0, len(path)
+    while level >= 0 and tried < budget:
+        if item >= d or level >= most:
             level -= 1
-            if level >= 0: nxt = path[level] + 1
+            if level >= 0:
+                item = path[level] + 1
             continue
-        masks[level+1] = masks[level] & bits[nxt]
-        if masks[level+1].any():
-            total += 1; path[level] = nxt; level += 1
-        nxt += 1
-    return total
+        tried += 1
+        found = False
+        for w in range(bits.shape[1]):
+            masks[level + 1, w] = masks[level, w] & bits[item, w]
+            found |= masks[level + 1, w] != 0
+        if found:
+            state[2] += 1
+            path[level] = item
+            level += 1
+        item += 1
+    state[0], state[1] = level, item

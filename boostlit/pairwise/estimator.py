@@ -290,7 +290,9 @@ class _PairFile:
         Parameters
         ----------
         parameters
+            parameters of the estimator, by name
         state
+            where the master stands: labels, weights, scores
         """
         return pair_file(
             parameters.get("projection") == "lifted", len(state.get("difference_", ()))
@@ -308,7 +310,9 @@ class _PairFile:
         Parameters
         ----------
         parameters
+            parameters of the estimator, by name
         state
+            where the master stands: labels, weights, scores
         """
         if "alphas_" not in state:
             state["alphas_"] = np.ones(len(state["stumps_"]) + (len(state["difference_"]) > 0))
@@ -519,6 +523,7 @@ class PairwiseBoostClassifier(_PairDecisions, _PairFile, Booster):
         Parameters
         ----------
         columns
+            hypotheses of every part, round by round
         """
         keep_terms(self, columns[0])
 
