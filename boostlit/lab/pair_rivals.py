@@ -177,7 +177,7 @@ def pair_svm_scores(X, z, train, C:float=3., width:float=1.):
 
 REMATCH = {"LightGBM, whitened": whitened_lightgbm, "pair-kernel SVM, whitened": pair_svm_scores}
 
-# %% ../../nbs/pairwise/08_rivals.ipynb #f18cbcfe
+# %% ../../nbs/pairwise/08_rivals.ipynb #78ec3d18
 @reproduction(
     paper=2,
     item="Rematch",
@@ -185,7 +185,7 @@ REMATCH = {"LightGBM, whitened": whitened_lightgbm, "pair-kernel SVM, whitened":
     full=True,
     title="the lifted pair against rivals with the same whitening",
 )
-def rematch(n_jobs=1, out=None, progress=True, draws=10):
+def rematch(n_jobs=1, out=None, progress=True, draws=5):
     "Accuracy of the lifted pair minus that of whitened rivals, draw by draw."
     methods = ("lifted", *REMATCH)
     units = [
