@@ -165,10 +165,10 @@ def learning_run(n_jobs=1, out=None, progress=True, draws=5):
              for name in PAPER_SETS for m in METHODS for s in range(draws)]
     return run_units(pair_experiment, units, out, n_jobs, "learning curves", progress)
 
-# %% ../../nbs/pairwise/07_tables.ipynb #de1807be
+# %% ../../nbs/pairwise/07_tables.ipynb #dd47d8f9
 @reproduction(paper=2, item="Readings", needs=PAPER_SETS, full=True,
               title="Table 3 under every plausible protocol")
-def readings(n_jobs=1, out=None, progress=True, draws=4):
+def readings(n_jobs=1, out=None, progress=True, draws=1):
     "Accuracies of three methods on four data sets under all protocols."
     learning = [m for m in METHODS if m != "concatenation"]
     units = [dict(name=name, seed=s, method=m, rounds=[400], protocol=p)
