@@ -202,61 +202,7 @@ def _resolve(min_support, min_lift, priors, n):
 
 # %% ../../nbs/compositional/04_boosting.ipynb #5df323bd
 class CompositionalBoostClassifier(BoostingClassifierMixin, ClassifierMixin, BaseEstimator):
-    """Boosted conjunctions of thresholded features, for two or more classes (Yuan, Luo and Wu, 2008).
-
-    Parameters
-    ----------
-    min_support : int | float | None, default=None
-        lambda_1: fraction or count; None for the share of the rarest class
-    min_lift : float, default=None
-        lambda_2; None for 1/(2 lambda_1), kept feasible
-    threshold_scale : float, default=0.
-        tau: thresholds at mean + tau*std
-    items : str, default="both"
-        "both" or "positive"
-    n_estimators : int, default=100
-        most rounds
-    pool : str, default="mined"
-        "mined": fixed pool; "open": exact search each round
-    max_length : int, default=None
-        largest rule
-    abstain : str, default="guess"
-        what silence does to the weights: "guess", "mistake", "ignore"
-    replace : bool, default=False
-        may a pool rule be chosen again?
-    max_rules : int, default=500_000
-        largest pool
-    node_budget : int, default=200_000
-        open pool: evaluated itemsets per class and round
-    nominal_features : ArrayLike | None, default=None
-        indices, names or mask of nominal columns; words in tables are nominal anyway
-    verbose : bool, default=False
-        progress bar
-
-    Attributes
-    ----------
-    terms_ : pyarrow.Table
-        The rules in the order they were chosen, readable.
-    n_pool_
-    alphas_
-    history_
-    priors_
-    classes_
-        the classes, sorted; columns of probabilities are in this order
-    n_features_in_
-        number of columns seen by `fit`
-    feature_names_in_
-        names of the columns seen by `fit`, where it was given a table
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_wine
-    >>> from boostlit import CompositionalBoostClassifier
-    >>> X, y = load_wine(return_X_y=True)
-    >>> model = CompositionalBoostClassifier(n_estimators=10).fit(X[::2, :6], y[::2])
-    >>> print(f"{model.score(X[1::2, :6], y[1::2]):.3f}")
-    0.831
-    """
+    "Boosted conjunctions of thresholded features, for two or more classes (Yuan, Luo and Wu, 2008)."
     def __init__(self, min_support:int|float|None=None, # lambda_1: fraction or count; None for the share of the rarest class
                  min_lift:float=None,         # lambda_2; None for 1/(2 lambda_1), kept feasible
                  threshold_scale:float=0.,    # tau: thresholds at mean + tau*std
@@ -275,22 +221,7 @@ class CompositionalBoostClassifier(BoostingClassifierMixin, ClassifierMixin, Bas
         self.max_rules, self.node_budget, self.nominal_features, self.verbose = max_rules, node_budget, nominal_features, verbose
 
     def fit(self, X:"ArrayLike", y:"ArrayLike", sample_weight:"ArrayLike|None"=None)->"CompositionalBoostClassifier":
-        """Mines rules and boosts them; `sample_weight` enters the boosting, not the mining.
-
-        Parameters
-        ----------
-        X : ArrayLike
-            rows, one per example: an array, or a table with named columns
-        y : ArrayLike
-            label of every row
-        sample_weight : ArrayLike | None, default=None
-            weight of every row; None: all the same
-
-        Returns
-        -------
-        CompositionalBoostClassifier
-            the estimator itself
-        """
+        "Mines rules and boosts them; `sample_weight` enters the boosting, not the mining."
         X, y = tabular_input(self, X, y, reset=True, nominal=self.nominal_features)
         (self.classes_, codes), w = encode_labels(y), normalise_weights(sample_weight, len(y))
         _check_options(self, X)
@@ -302,33 +233,13 @@ class CompositionalBoostClassifier(BoostingClassifierMixin, ClassifierMixin, Bas
         return self
 
     def decision_function(self, X:"ArrayLike")->np.ndarray:
-        """Scores: one column a class, or the difference of votes for two classes.
-
-        Parameters
-        ----------
-        X : ArrayLike
-            rows, one per example: an array, or a table with named columns
-
-        Returns
-        -------
-        ndarray
-        """
+        "Scores: one column a class, or the difference of votes for two classes."
         fires, K = _fires(self, X), len(self.classes_)
         votes = (fires.T*self.alphas_) @ (self.rule_labels_[:, None] == np.arange(K)).astype(float)
         return _scores(votes, self.priors_)
 
     def staged_decision_function(self, X:"ArrayLike")->"Iterator[np.ndarray]":
-        """Scores after every round.
-
-        Parameters
-        ----------
-        X : ArrayLike
-            rows, one per example: an array, or a table with named columns
-
-        Yields
-        ------
-        Iterator[ndarray]
-        """
+        "Scores after every round."
         fires = _fires(self, X)
         votes = np.zeros((fires.shape[1], len(self.classes_)))
         for f, a, k in zip(fires, self.alphas_, self.rule_labels_):
@@ -337,21 +248,11 @@ class CompositionalBoostClassifier(BoostingClassifierMixin, ClassifierMixin, Bas
 
     @property
     def terms_(self)->"pyarrow.Table":
-        """The rules in the order they were chosen, readable."""
+        "The rules in the order they were chosen, readable."
         return rule_terms(self)
 
     def explain(self, X:"ArrayLike")->"pyarrow.Table":
-        """Which rules fired for each row of `X`.
-
-        Parameters
-        ----------
-        X : ArrayLike
-            rows, one per example: an array, or a table with named columns
-
-        Returns
-        -------
-        pyarrow.Table
-        """
+        "Which rules fired for each row of `X`."
         return explain_rules(self, X)
 
     def __sklearn_tags__(self):

@@ -83,46 +83,7 @@ def mine_rules(transactions:Any,      # 0/1 matrix, sparse matrix, Arrow list co
                progress:bool=False,   # show how many sets were found
                stats:dict=None,       # receives the number of search nodes and of frequent sets written
               )->"pyarrow.Table":     # items, label, support, confidence, lift, error, bound
-    """All closed rules of at least the given support and lift (Definition 2), with their error and its bound.
-
-    Parameters
-    ----------
-    transactions : Any
-        0/1 matrix, sparse matrix, Arrow list column or list of item lists
-    y : ArrayLike
-        class labels
-    min_support : int | float
-        lambda_1: a fraction if float, a count if int
-    min_lift : float
-        lambda_2, above 1
-    max_length : int, default=None
-        largest number of items in a rule
-    prune : bool, default=True
-        cut branches that cannot hold a confident rule
-    max_rules : int, default=20_000_000
-        give up with an error beyond this many
-    progress : bool, default=False
-        show how many sets were found
-    stats : dict, default=None
-        receives the number of search nodes and of frequent sets written
-
-    Returns
-    -------
-    pyarrow.Table
-        items, label, support, confidence, lift, error, bound
-
-    Examples
-    --------
-    >>> from boostlit import mine_rules
-    >>> baskets = [[0, 1, 2], [0, 1], [0, 2], [0, 1, 2], [1]]
-    >>> rules = mine_rules(baskets, ["a", "a", "b", "a", "b"], min_support=.2, min_lift=1.1)
-    >>> print(*(f"{r['items']} -> {r['label']}, lift {r['lift']:.2f}" for r in rules.to_pylist()), sep="\\n")
-    [0] -> a, lift 1.25
-    [1] -> a, lift 1.25
-    [0, 1] -> a, lift 1.67
-    [0, 2] -> a, lift 1.11
-    [0, 1, 2] -> a, lift 1.67
-    """
+    "All closed rules of at least the given support and lift (Definition 2), with their error and its bound."
     import pyarrow as pa
     classes, priors = _labels_and_priors(y)
     n, stats = len(y), {} if stats is None else stats

@@ -62,122 +62,37 @@ class Predictions(WholeFit, ClassifierMixin, BaseEstimator):
     "Labels, probabilities and stages of them, from scores."
     #: history_ (Arrow table): one row per round: round, error, edge, alpha, loss, and more where there is more
     def decision_function(self, X:"ArrayLike")->np.ndarray:
-        """Score of each row: (n,) for two classes, (n, K) for more.
-
-        Parameters
-        ----------
-        X : ArrayLike
-            rows, one per example: an array, or a table with named columns
-
-        Returns
-        -------
-        ndarray
-        """
+        "Score of each row: (n,) for two classes, (n, K) for more."
         *_, last = self.staged_decision_function(X)
         return last
 
     def predict(self, X:"ArrayLike")->np.ndarray:
-        """Class label of each row.
-
-        Parameters
-        ----------
-        X : ArrayLike
-            rows, one per example: an array, or a table with named columns
-
-        Returns
-        -------
-        ndarray
-        """
+        "Class label of each row."
         return self.labels_of(self.decision_function(X))
 
     def predict_proba(self, X:"ArrayLike")->np.ndarray:
-        """Class probabilities of each row, columns in the order of `classes_`.
-
-        Parameters
-        ----------
-        X : ArrayLike
-            rows, one per example: an array, or a table with named columns
-
-        Returns
-        -------
-        ndarray
-        """
+        "Class probabilities of each row, columns in the order of `classes_`."
         return self.proba_of(self.decision_function(X))
 
     def predict_log_proba(self, X:"ArrayLike")->np.ndarray:
-        """Logarithms of the class probabilities.
-
-        Parameters
-        ----------
-        X : ArrayLike
-            rows, one per example: an array, or a table with named columns
-
-        Returns
-        -------
-        ndarray
-        """
+        "Logarithms of the class probabilities."
         return np.log(np.maximum(self.predict_proba(X), np.finfo(float).tiny))
 
     def staged_predict(self, X:"ArrayLike")->"Iterator[np.ndarray]":
-        """Class labels after every round.
-
-        Parameters
-        ----------
-        X : ArrayLike
-            rows, one per example: an array, or a table with named columns
-
-        Yields
-        ------
-        Iterator[ndarray]
-        """
+        "Class labels after every round."
         yield from map(self.labels_of, self.staged_decision_function(X))
 
     def staged_predict_proba(self, X:"ArrayLike")->"Iterator[np.ndarray]":
-        """Class probabilities after every round.
-
-        Parameters
-        ----------
-        X : ArrayLike
-            rows, one per example: an array, or a table with named columns
-
-        Yields
-        ------
-        Iterator[ndarray]
-        """
+        "Class probabilities after every round."
         yield from map(self.proba_of, self.staged_decision_function(X))
 
     def staged_score(self, X:"ArrayLike", y:"ArrayLike", sample_weight:"ArrayLike|None"=None)->"Iterator[float]":
-        """Accuracy after every round.
-
-        Parameters
-        ----------
-        X : ArrayLike
-            rows, one per example: an array, or a table with named columns
-        y : ArrayLike
-            label of every row
-        sample_weight : ArrayLike | None, default=None
-            weight of every row; None: all the same
-
-        Yields
-        ------
-        Iterator[float]
-        """
+        "Accuracy after every round."
         for labels in self.staged_predict(X):
             yield float(np.average(labels == np.asarray(y), weights=sample_weight))
 
     def labels_of(self, scores:np.ndarray)->np.ndarray: # labels
-        """Labels of scores: the larger score wins, zero goes to the first class.
-
-        Parameters
-        ----------
-        scores : ndarray
-            labels
-
-        Returns
-        -------
-        ndarray
-            labels
-        """
+        "Labels of scores: the larger score wins, zero goes to the first class."
         wins = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
         return self.classes_[wins]
 
@@ -213,24 +128,7 @@ class Booster(Predictions):
     def fit(self, X:"ArrayLike", y:"ArrayLike", sample_weight:"ArrayLike|None"=None,
             validation:"tuple|None"=None, # (X, y) to stop early on, instead of a share of the rows
            )->"Booster":
-        """Boost on weighted rows.
-
-        Parameters
-        ----------
-        X : ArrayLike
-            rows, one per example: an array, or a table with named columns
-        y : ArrayLike
-            label of every row
-        sample_weight : ArrayLike | None, default=None
-            weight of every row; None: all the same
-        validation : tuple | None, default=None
-            (X, y) to stop early on, instead of a share of the rows
-
-        Returns
-        -------
-        Booster
-            the estimator itself
-        """
+        "Boost on weighted rows."
         check_controls(self)
         problem = read_problem(self, X, y, sample_weight)
         run, stopping = begin_run(self, *problem, validation)
@@ -239,121 +137,50 @@ class Booster(Predictions):
         return keep_run(self, run)
 
     def staged_decision_function(self, X:"ArrayLike")->"Iterator[np.ndarray]":
-        """Scores after every round.
-
-        Parameters
-        ----------
-        X : ArrayLike
-            rows, one per example: an array, or a table with named columns
-
-        Yields
-        ------
-        Iterator[ndarray]
-        """
+        "Scores after every round."
         check_is_fitted(self)
         yield from staged_sums(self, self.read_rows(X))
 
     def proba_of(self, scores:np.ndarray)->np.ndarray: # (n, K)
-        """Probabilities of scores, by the link of the master.
-
-        Parameters
-        ----------
-        scores : ndarray
-            (n, K)
-
-        Returns
-        -------
-        ndarray
-            (n, K)
-        """
+        "Probabilities of scores, by the link of the master."
         return link(self.make_master(len(self.classes_)), scores, len(self.classes_))
 
     def make_oracle(self, X, codes:np.ndarray): # an oracle
-        """The oracle over validated rows `X` with class numbers `codes`.
-
-        Parameters
-        ----------
-        X
-            rows, one per example: an array, or a table with named columns
-        codes : ndarray
-            an oracle
-        """
+        "The oracle over validated rows `X` with class numbers `codes`."
         raise NotImplementedError(f"{type(self).__name__} does not say which oracle to ask: "
                                   "define make_oracle(X, codes)")
 
     def make_master(self, n_classes:int): # a master
-        """The master for so many classes; one for two classes is used one against the rest.
-
-        Parameters
-        ----------
-        n_classes : int
-            a master
-        """
+        "The master for so many classes; one for two classes is used one against the rest."
         return self.master()
 
     def read_rows(self, X, y=None): # rows, or rows and labels
-        """Validated rows when predicting, rows and labels when fitting.
-
-        Parameters
-        ----------
-        X
-            rows, one per example: an array, or a table with named columns
-        y : default=None
-            rows, or rows and labels
-        """
+        "Validated rows when predicting, rows and labels when fitting."
         if y is None:
             return tabular_input(self, X)
         return tabular_input(self, X, y, reset=True, nominal=nominal_of(self))
 
     def apply(self, hypothesis, X)->np.ndarray: # outputs
-        """What a hypothesis says on validated rows.
-
-        Parameters
-        ----------
-        hypothesis
-        X
-            outputs
-
-        Returns
-        -------
-        ndarray
-            outputs
-        """
+        "What a hypothesis says on validated rows."
         return self.oracle_class.apply(hypothesis, X)
 
     def keep_hypotheses(self, columns:list):
-        """Store the terms: lists of hypotheses, one per part, all of one length.
-
-        Parameters
-        ----------
-        columns : list
-        """
+        "Store the terms: lists of hypotheses, one per part, all of one length."
         self.hypotheses_ = np.array(columns, dtype=self.hypothesis) if self.hypothesis else columns
 
     def round_hypotheses(self, t:int)->list: # one per part
-        """The hypotheses of a round.
-
-        Parameters
-        ----------
-        t : int
-            one per part
-
-        Returns
-        -------
-        list
-            one per part
-        """
+        "The hypotheses of a round."
         return [column[t] for column in self.hypotheses_]
 
     @property
     def terms_(self)->"pa.Table":
-        """The model in words: one row per term, see `TERMS` for the columns."""
+        "The model in words: one row per term, see `TERMS` for the columns."
         check_is_fitted(self)
         return describe_terms(self)
 
     @property
     def feature_importances_(self)->np.ndarray:
-        """Share of the fall of the logarithm of the loss that each feature brought about."""
+        "Share of the fall of the logarithm of the loss that each feature brought about."
         check_is_fitted(self)
         return loss_shares(self)
 

@@ -397,51 +397,7 @@ def real_outputs(h, X):
 
 # %% ../../nbs/core/03_boosting.ipynb #ddce4db7
 class AdaBoostClassifier(_StumpBooster):
-    """AdaBoost (two classes) and SAMME (more), on our stumps or on any classifier that takes `sample_weight`.
-
-    Parameters
-    ----------
-    base_learner : BaseEstimator | None, default=None
-        scikit-learn classifier; None for our decision stump
-    n_estimators : int, default=100
-        most rounds
-    criterion : str, default="error"
-        how a stump is chosen: "error" or "entropy" (two classes)
-    max_bins : int | None, default=256
-        most codes a numeric column; None for every distinct value
-    nominal_features : ArrayLike | None, default=None
-        indices, names or mask of nominal columns; words in tables are nominal anyway
-    random_state : int | np.random.RandomState | None, default=None
-        seed for learners that use chance
-    n_jobs : int, default=1
-        threads that share the features
-    verbose : bool, default=False
-        progress bar?
-
-    Attributes
-    ----------
-    terms_ : pyarrow.Table
-        One row a round: what the stump says, and its weight.
-    alphas_
-    history_
-    classes_
-        the classes, sorted; columns of probabilities are in this order
-    stumps_
-    estimators_
-    n_features_in_
-        number of columns seen by `fit`
-    feature_names_in_
-        names of the columns seen by `fit`, where it was given a table
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from boostlit import AdaBoostClassifier
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> model = AdaBoostClassifier(n_estimators=20).fit(X[::2], y[::2])
-    >>> print(f"{model.score(X[1::2], y[1::2]):.3f}", model.history_.num_rows, "rounds")
-    0.958 20 rounds
-    """
+    "AdaBoost (two classes) and SAMME (more), on our stumps or on any classifier that takes `sample_weight`."
     def __init__(self, base_learner:"BaseEstimator|None"=None, # scikit-learn classifier; None for our decision stump
                  n_estimators:int=100,   # most rounds
                  criterion:str="error",  # how a stump is chosen: "error" or "entropy" (two classes)
@@ -454,22 +410,7 @@ class AdaBoostClassifier(_StumpBooster):
         self.nominal_features, self.random_state, self.n_jobs, self.verbose = nominal_features, random_state, n_jobs, verbose
 
     def fit(self, X:"ArrayLike", y:"ArrayLike", sample_weight:"ArrayLike|None"=None)->"AdaBoostClassifier":
-        """Boost on weighted rows.
-
-        Parameters
-        ----------
-        X : ArrayLike
-            rows, one per example: an array, or a table with named columns
-        y : ArrayLike
-            label of every row
-        sample_weight : ArrayLike | None, default=None
-            weight of every row; None: all the same
-
-        Returns
-        -------
-        AdaBoostClassifier
-            the estimator itself
-        """
+        "Boost on weighted rows."
         X, codes, w = self._start(X, y, sample_weight)
         K = len(self.classes_)
         if self.base_learner is not None:
@@ -487,17 +428,7 @@ class AdaBoostClassifier(_StumpBooster):
         return self._keep([run], self.base_learner is None)
 
     def decision_function(self, X:"ArrayLike")->np.ndarray:
-        """Score of each row: (n,) for two classes, (n, K) for more.
-
-        Parameters
-        ----------
-        X : ArrayLike
-            rows, one per example: an array, or a table with named columns
-
-        Returns
-        -------
-        ndarray
-        """
+        "Score of each row: (n,) for two classes, (n, K) for more."
         check_is_fitted(self); X = tabular_input(self, X)
         if len(self.classes_) == 2 and hasattr(self, "stumps_"):
             return ensemble_scores(self.stumps_[0], self.alphas_, X)
@@ -505,23 +436,13 @@ class AdaBoostClassifier(_StumpBooster):
         return last
 
     def staged_decision_function(self, X:"ArrayLike")->"Iterator[np.ndarray]":
-        """Scores after every round.
-
-        Parameters
-        ----------
-        X : ArrayLike
-            rows, one per example: an array, or a table with named columns
-
-        Yields
-        ------
-        Iterator[ndarray]
-        """
+        "Scores after every round."
         check_is_fitted(self)
         yield from staged_scores(self, tabular_input(self, X))
 
     @property
     def terms_(self)->"pyarrow.Table":
-        """One row a round: what the stump says, and its weight."""
+        "One row a round: what the stump says, and its weight."
         check_is_fitted(self); return stump_terms(self)
 
 # %% ../../nbs/core/03_boosting.ipynb #1adcfc84
@@ -559,49 +480,7 @@ class RealOracle(LearnerOracle):
     def outputs(self, h): return real_outputs(h, self.X)
 
 class GentleBoostClassifier(_StumpBooster):
-    """Gentle AdaBoost with least-squares stumps or any learner that takes `sample_weight`; one class against the rest for more than two.
-
-    Parameters
-    ----------
-    base_learner : BaseEstimator | None, default=None
-        scikit-learn classifier or regressor; None for our least-squares stump
-    n_estimators : int, default=100
-        rounds
-    max_bins : int | None, default=256
-        most codes a numeric column; None for every distinct value
-    nominal_features : ArrayLike | None, default=None
-        indices, names or mask of nominal columns
-    random_state : int | np.random.RandomState | None, default=None
-        seed for learners that use chance
-    n_jobs : int, default=1
-        threads that share the features
-    verbose : bool, default=False
-        progress bar?
-
-    Attributes
-    ----------
-    terms_ : pyarrow.Table
-        One row a round (and class): what the stump says.
-    alphas_
-    history_
-    classes_
-        the classes, sorted; columns of probabilities are in this order
-    stumps_
-    estimators_
-    n_features_in_
-        number of columns seen by `fit`
-    feature_names_in_
-        names of the columns seen by `fit`, where it was given a table
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_wine
-    >>> from boostlit import GentleBoostClassifier
-    >>> X, y = load_wine(return_X_y=True)
-    >>> model = GentleBoostClassifier(n_estimators=10).fit(X[::2], y[::2])
-    >>> print(f"{model.score(X[1::2], y[1::2]):.3f}")
-    0.955
-    """
+    "Gentle AdaBoost with least-squares stumps or any learner that takes `sample_weight`; one class against the rest for more than two."
     def __init__(self, base_learner:"BaseEstimator|None"=None, # scikit-learn classifier or regressor; None for our least-squares stump
                  n_estimators:int=100,        # rounds
                  max_bins:int|None=256,       # most codes a numeric column; None for every distinct value
@@ -613,22 +492,7 @@ class GentleBoostClassifier(_StumpBooster):
         self.nominal_features, self.random_state, self.n_jobs, self.verbose = nominal_features, random_state, n_jobs, verbose
 
     def fit(self, X:"ArrayLike", y:"ArrayLike", sample_weight:"ArrayLike|None"=None)->"GentleBoostClassifier":
-        """Boost on weighted rows.
-
-        Parameters
-        ----------
-        X : ArrayLike
-            rows, one per example: an array, or a table with named columns
-        y : ArrayLike
-            label of every row
-        sample_weight : ArrayLike | None, default=None
-            weight of every row; None: all the same
-
-        Returns
-        -------
-        GentleBoostClassifier
-            the estimator itself
-        """
+        "Boost on weighted rows."
         X, codes, w = self._start(X, y, sample_weight)
         if self.base_learner is None: oracle = StumpOracle(X, self.kinds_, self.max_bins, "least_squares", self.n_jobs)
         else: oracle = RealOracle(self.base_learner, X, check_random_state(self.random_state).randint(2**31 - 1))
@@ -637,32 +501,12 @@ class GentleBoostClassifier(_StumpBooster):
         return self._keep(runs, self.base_learner is None)
 
     def decision_function(self, X:"ArrayLike")->np.ndarray:
-        """Score of each row: (n,) for two classes, (n, K) for more.
-
-        Parameters
-        ----------
-        X : ArrayLike
-            rows, one per example: an array, or a table with named columns
-
-        Returns
-        -------
-        ndarray
-        """
+        "Score of each row: (n,) for two classes, (n, K) for more."
         *_, last = self.staged_decision_function(X)
         return last
 
     def staged_decision_function(self, X:"ArrayLike")->"Iterator[np.ndarray]":
-        """Scores after every round.
-
-        Parameters
-        ----------
-        X : ArrayLike
-            rows, one per example: an array, or a table with named columns
-
-        Yields
-        ------
-        Iterator[ndarray]
-        """
+        "Scores after every round."
         check_is_fitted(self); X = tabular_input(self, X)
         runs = len(self.stumps_ if hasattr(self, "stumps_") else self.estimators_)
         F = np.zeros((len(X), runs))
@@ -671,7 +515,7 @@ class GentleBoostClassifier(_StumpBooster):
 
     @property
     def terms_(self)->"pyarrow.Table":
-        """One row a round (and class): what the stump says."""
+        "One row a round (and class): what the stump says."
         check_is_fitted(self); return stump_terms(self)
 
 # %% ../../nbs/core/03_boosting.ipynb #a418ed84
@@ -700,68 +544,20 @@ def shape_function(est, feature:int, grid=None, run:int=0):
 
 # %% ../../nbs/core/03_boosting.ipynb #a5d8e92e
 class ShapeDisplay:
-    """The additive parts of a stump ensemble, strongest features first.
-
-    Parameters
-    ----------
-    parts : list
-        (feature, grid, contribution on the grid) of each panel
-    names : ArrayLike
-        of all features
-    categories : list | None, default=None
-        of all features; None where a feature is numeric
-
-    Attributes
-    ----------
-    axes_
-    figure_
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from boostlit import AdaBoostClassifier, ShapeDisplay
-    >>> X, y = np.array([[1., 0.], [2., 1.], [3., 0.], [4., 1.]]), [0, 0, 1, 1]
-    >>> display = ShapeDisplay.from_estimator(AdaBoostClassifier(n_estimators=3).fit(X, y), n_features=1)
-    >>> print(display.figure_ is not None)
-    True
-    """
+    "The additive parts of a stump ensemble, strongest features first."
     def __init__(self, parts:list,    # (feature, grid, contribution on the grid) of each panel
                  names:"ArrayLike",   # of all features
                  categories:"list|None"=None): # of all features; None where a feature is numeric
         self.parts, self.names, self.categories = parts, names, categories
     @classmethod
     def from_estimator(cls, est:BaseEstimator, n_features:int=4, axes:"ArrayLike|None"=None, run:int=0)->"ShapeDisplay":
-        """Compute and draw the strongest parts of the score; `run` is the number of the class where there are more than two.
-
-        Parameters
-        ----------
-        est : BaseEstimator
-            a fitted estimator
-        n_features : int, default=4
-        axes : ArrayLike | None, default=None
-        run : int, default=0
-
-        Returns
-        -------
-        ShapeDisplay
-            the estimator itself
-        """
+        "Compute and draw the strongest parts of the score; `run` is the number of the class where there are more than two."
         if getattr(est, "stumps_", None) is None: raise ValueError("ShapeDisplay draws fitted ensembles of stumps")
         used = np.unique(class_stumps(est, run)[0]["feature"])
         parts = sorted(((j, *shape_function(est, j, run=run)) for j in used), key=lambda p: -np.ptp(p[2]))[:n_features]
         return cls(parts, getattr(est, "feature_names_in_", [f"x{j}" for j in range(est.n_features_in_)]), est.categories_).plot(axes)
     def plot(self, axes:"ArrayLike|None"=None)->"ShapeDisplay":
-        """One small panel a feature: steps over numbers, dots over categories.
-
-        Parameters
-        ----------
-        axes : ArrayLike | None, default=None
-
-        Returns
-        -------
-        ShapeDisplay
-            the estimator itself
-        """
+        "One small panel a feature: steps over numbers, dots over categories."
         import matplotlib.pyplot as plt
         if axes is None: _, axes = plt.subplots(1, len(self.parts), figsize=(2.4*len(self.parts), 2.2), sharey=True, squeeze=False)
         self.axes_ = np.ravel(axes)
@@ -777,31 +573,7 @@ class ShapeDisplay:
 def margins(est:BaseEstimator,          # a fitted two-class booster with `alphas_`
             X:"ArrayLike", y:"ArrayLike", # rows and their labels
            )->np.ndarray:               # margins in [-1, 1]
-    """Normalised margins of labelled rows.
-
-    Parameters
-    ----------
-    est : BaseEstimator
-        a fitted two-class booster with `alphas_`
-    X : ArrayLike
-        rows, one per example: an array, or a table with named columns
-    y : ArrayLike
-        rows and their labels
-
-    Returns
-    -------
-    ndarray
-        margins in [-1, 1]
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from boostlit import AdaBoostClassifier, margins
-    >>> X, y = np.array([[1.], [2.], [3.], [4.]]), ["no", "no", "yes", "yes"]
-    >>> model = AdaBoostClassifier(n_estimators=3).fit(X, y)
-    >>> print(margins(model, X, y))
-    [1. 1. 1. 1.]
-    """
+    "Normalised margins of labelled rows."
     check_is_fitted(est)
     if len(est.classes_) != 2: raise ValueError("margins are defined here for two classes")
     sign = np.where(np.asarray(y) == est.classes_[1], 1., -1.)

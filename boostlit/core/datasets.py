@@ -129,33 +129,7 @@ def _codes(v, missing, categories, unseen, j):
 
 # %% ../../nbs/core/11_datasets.ipynb #e2c3734e
 class TableEncoder(TransformerMixin, BaseEstimator):
-    """Turn a table of numbers and names into a float64 matrix: codes for nominal values, NaN for missing ones.
-
-    Parameters
-    ----------
-    kinds : list | None, default=None
-        "numeric" / "nominal" for each column; found from the values by default
-    unseen : str, default="other"
-        a category not seen in `fit`: "other" (a code of its own), "missing" or "error"
-
-    Attributes
-    ----------
-    kinds_
-    categories_
-    n_features_in_
-        number of columns seen by `fit`
-    feature_names_in_
-        names of the columns seen by `fit`, where it was given a table
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> from boostlit import TableEncoder
-    >>> table = pa.table({"colour": ["red", "blue", None], "size": [1.5, 2.5, 4.]})
-    >>> encoder = TableEncoder().fit(table)
-    >>> print(encoder.transform(table).tolist(), encoder.categories_)
-    [[1.0, 1.5], [0.0, 2.5], [nan, 4.0]] [array(['blue', 'red'], dtype='<U4'), None]
-    """
+    "Turn a table of numbers and names into a float64 matrix: codes for nominal values, NaN for missing ones."
     def __init__(self,
                  kinds:list|None=None, # "numeric" / "nominal" for each column; found from the values by default
                  unseen:str="other"): # a category not seen in `fit`: "other" (a code of its own), "missing" or "error"
@@ -165,20 +139,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             X:"ArrayLike",      # Arrow, pandas or polars table, or 2-d array
             y:object=None,      # ignored
            )->"TableEncoder":
-        """Learn the kinds of the columns and the categories of the nominal ones from these rows alone.
-
-        Parameters
-        ----------
-        X : ArrayLike
-            Arrow, pandas or polars table, or 2-d array
-        y : object, default=None
-            ignored
-
-        Returns
-        -------
-        TableEncoder
-            the estimator itself
-        """
+        "Learn the kinds of the columns and the categories of the nominal ones from these rows alone."
         columns = _columns(self, X, reset=True)
         kinds = _check_kinds(self.kinds, self.unseen, len(columns))
         found = [_column(c, k) for c, k in zip(columns, kinds)]
@@ -187,18 +148,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X:"ArrayLike")->np.ndarray: # a table with the same columns
-        """The table as a float64 matrix, nominal values as positions in `categories_`.
-
-        Parameters
-        ----------
-        X : ArrayLike
-            a table with the same columns
-
-        Returns
-        -------
-        ndarray
-            a table with the same columns
-        """
+        "The table as a float64 matrix, nominal values as positions in `categories_`."
         from sklearn.utils.validation import check_is_fitted
         check_is_fitted(self)
         columns = [_column(c, k) for c, k in zip(_columns(self, X, reset=False), self.kinds_)]
@@ -206,17 +156,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                                 for j, ((v, m, _), k, c) in enumerate(zip(columns, self.kinds_, self.categories_))])
 
     def get_feature_names_out(self, input_features:"ArrayLike|None"=None)->np.ndarray:
-        """Names of the columns: one in, one out.
-
-        Parameters
-        ----------
-        input_features : ArrayLike | None, default=None
-            names of the input columns; None: those seen by `fit`
-
-        Returns
-        -------
-        ndarray
-        """
+        "Names of the columns: one in, one out."
         from sklearn.utils.validation import _check_feature_names_in
         return _check_feature_names_in(self, input_features)
 
@@ -321,25 +261,7 @@ def find_dataset(name:str, # a name from `list_datasets`
 
 def have_dataset(name:str, # a name from `list_datasets`
                 )->bool:   # can it be loaded without a download?
-    """Is the data set here (in scikit-learn, `$BOOSTLIT_DATA` or the cache)?
-
-    Parameters
-    ----------
-    name : str
-        a name from `list_datasets`
-
-    Returns
-    -------
-    bool
-        can it be loaded without a download?
-
-    Examples
-    --------
-    >>> from boostlit import have_dataset, list_datasets, load_dataset
-    >>> wine = load_dataset("wine")
-    >>> print(wine.X.shape, wine.class_names, have_dataset("wine"), "wine" in str(list_datasets()))
-    (178, 13) ['class_0', 'class_1', 'class_2'] True True
-    """
+    "Is the data set here (in scikit-learn, `$BOOSTLIT_DATA` or the cache)?"
     return "sklearn" in dataset_info(name) or find_dataset(name) is not None
 
 # %% ../../nbs/core/11_datasets.ipynb #6a5a3195
@@ -557,30 +479,7 @@ def load_dataset(name:str,           # a name from `list_datasets`
                  verify:bool=True,   # compare the content with the registry?
                  progress:bool=True, # show a bar while downloading?
                 )->Dataset:
-    """Load a data set from scikit-learn, `$BOOSTLIT_DATA`, the cache or its public home, in this order.
-
-    Parameters
-    ----------
-    name : str
-        a name from `list_datasets`
-    download : bool, default=True
-        fetch it from its public home if it is not here?
-    verify : bool, default=True
-        compare the content with the registry?
-    progress : bool, default=True
-        show a bar while downloading?
-
-    Returns
-    -------
-    Dataset
-
-    Examples
-    --------
-    >>> from boostlit import have_dataset, list_datasets, load_dataset
-    >>> wine = load_dataset("wine")
-    >>> print(wine.X.shape, wine.class_names, have_dataset("wine"), "wine" in str(list_datasets()))
-    (178, 13) ['class_0', 'class_1', 'class_2'] True True
-    """
+    "Load a data set from scikit-learn, `$BOOSTLIT_DATA`, the cache or its public home, in this order."
     info = dataset_info(name)
     if "sklearn" in info: return Dataset(name, _from_sklearn(name, info), info, "scikit-learn")
     path = find_dataset(name)
@@ -593,20 +492,7 @@ def load_dataset(name:str,           # a name from `list_datasets`
 
 # %% ../../nbs/core/11_datasets.ipynb #76787b36
 def list_datasets()->pa.Table: # one row a data set
-    """Every data set of the registry: size, kinds, classes, missing values, home, and whether it is here.
-
-    Returns
-    -------
-    pa.Table
-        one row a data set
-
-    Examples
-    --------
-    >>> from boostlit import have_dataset, list_datasets, load_dataset
-    >>> wine = load_dataset("wine")
-    >>> print(wine.X.shape, wine.class_names, have_dataset("wine"), "wine" in str(list_datasets()))
-    (178, 13) ['class_0', 'class_1', 'class_2'] True True
-    """
+    "Every data set of the registry: size, kinds, classes, missing values, home, and whether it is here."
     rows = []
     for name, i in registry().items():
         k = list(i["kinds"].values())

@@ -534,28 +534,7 @@ def fitted_state(est)->dict:
 def save_model(est:"BaseEstimator",      # a fitted estimator whose class declares `file_fields`
                path:"str|os.PathLike",   # file to write
               )->None:
-    """Write a fitted estimator to an Arrow file; the file is whole or not there.
-
-    Parameters
-    ----------
-    est : BaseEstimator
-        a fitted estimator whose class declares `file_fields`
-    path : str | os.PathLike
-        file to write
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from sklearn.datasets import load_wine
-    >>> from boostlit import AdaBoostClassifier, load_model, save_model
-    >>> X, y = load_wine(return_X_y=True)
-    >>> model = AdaBoostClassifier(n_estimators=5).fit(X, y)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     save_model(model, folder + "/wine.arrow")
-    ...     again = load_model(folder + "/wine.arrow")
-    >>> print(bool((again.predict(X) == model.predict(X)).all()))
-    True
-    """
+    "Write a fitted estimator to an Arrow file; the file is whole or not there."
     from boostlit import __version__
     cls, leaves = type(est), []
     parameters, state = est.get_params(deep=False), fitted_state(est)
@@ -642,33 +621,7 @@ def build_model(header:dict,   # of the file
 def load_model(path:"str|os.PathLike", # file written by `save_model`
                classes=(),             # classes of your own that the file may hold
               )->"BaseEstimator":      # the fitted estimator
-    """Read a fitted estimator; a damaged, foreign or newer file gives a ValueError and runs nothing.
-
-    Parameters
-    ----------
-    path : str | os.PathLike
-        file written by `save_model`
-    classes : default=()
-        classes of your own that the file may hold
-
-    Returns
-    -------
-    BaseEstimator
-        the fitted estimator
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from sklearn.datasets import load_wine
-    >>> from boostlit import AdaBoostClassifier, load_model, save_model
-    >>> X, y = load_wine(return_X_y=True)
-    >>> model = AdaBoostClassifier(n_estimators=5).fit(X, y)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     save_model(model, folder + "/wine.arrow")
-    ...     again = load_model(folder + "/wine.arrow")
-    >>> print(bool((again.predict(X) == model.predict(X)).all()))
-    True
-    """
+    "Read a fitted estimator; a damaged, foreign or newer file gives a ValueError and runs nothing."
     path = Path(path)
     if not path.is_file(): raise FileNotFoundError(f"there is no model file {path}")
     try:

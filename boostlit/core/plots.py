@@ -141,38 +141,13 @@ class ModelDisplay:
 
     @classmethod
     def from_estimator(cls, est:BaseEstimator, top:int=10, ax:object=None)->"ModelDisplay":
-        """Check, draw and return the display; `ax_` and `figure_` hold the drawing.
-
-        Parameters
-        ----------
-        est : BaseEstimator
-            a fitted estimator
-        top : int, default=10
-        ax : object, default=None
-            axes to draw on; None: new ones
-
-        Returns
-        -------
-        ModelDisplay
-            the estimator itself
-        """
+        "Check, draw and return the display; `ax_` and `figure_` hold the drawing."
         check_is_fitted(est)
         if not hasattr(est, cls.needs): raise ValueError(f"{cls.__name__} cannot draw a {type(est).__name__}: it has no {cls.needs}")
         return cls(est, top).plot(ax)
 
     def plot(self, ax:object=None)->"ModelDisplay":
-        """Draw on `ax`, or on a new figure.
-
-        Parameters
-        ----------
-        ax : object, default=None
-            axes to draw on; None: new ones
-
-        Returns
-        -------
-        ModelDisplay
-            the estimator itself
-        """
+        "Draw on `ax`, or on a new figure."
         module, name = self.draws.split(":")
         drawn = getattr(import_module(module), name)(self.estimator, **self.arguments(ax))
         self.ax_ = np.ravel(drawn.axes if hasattr(drawn, "add_axes") else drawn)[0]
@@ -180,169 +155,33 @@ class ModelDisplay:
         return self
 
     def arguments(self, ax:object)->dict:
-        """What the drawing function is told besides the estimator.
-
-        Parameters
-        ----------
-        ax : object
-            axes to draw on; None: new ones
-
-        Returns
-        -------
-        dict
-        """
+        "What the drawing function is told besides the estimator."
         return dict(ax=ax) if self.whole else dict(top=self.top, ax=ax)
 
     def __str__(self): return terms_text(self.estimator, self.top)
 
 # %% ../../nbs/core/10_plots.ipynb #e2dd5bab
 class RuleDisplay(ModelDisplay):
-    """Rules of a `CompositionalBoostClassifier` as bars.
-
-    Parameters
-    ----------
-    est : BaseEstimator
-        a fitted estimator
-    top : int, default=10
-        most terms drawn and printed
-
-    Attributes
-    ----------
-    ax_
-    figure_
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_wine
-    >>> from boostlit import CompositionalBoostClassifier, RuleDisplay
-    >>> X, y = load_wine(return_X_y=True)
-    >>> model = CompositionalBoostClassifier(n_estimators=5).fit(X[:, :4], y)
-    >>> display = RuleDisplay.from_estimator(model, top=1)
-    >>> print(len(str(display).splitlines()) > 0)
-    True
-    """
+    "Rules of a `CompositionalBoostClassifier` as bars."
     draws, needs = "boostlit.compositional.boosting:plot_rules", "rule_items_"
 
 class ProductDisplay(ModelDisplay):
-    """Products of two stumps of a `QuadraticBoostClassifier` as sign maps.
-
-    Parameters
-    ----------
-    est : BaseEstimator
-        a fitted estimator
-    top : int, default=10
-        most terms drawn and printed
-
-    Attributes
-    ----------
-    ax_
-    figure_
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from boostlit import ProductDisplay, QuadraticBoostClassifier
-    >>> X = np.random.default_rng(0).uniform(-1, 1, (200, 2))
-    >>> model = QuadraticBoostClassifier(n_estimators=6, random_state=0).fit(X, X[:, 0]*X[:, 1] > 0)
-    >>> display = ProductDisplay.from_estimator(model, top=1)
-    >>> print(len(str(display).splitlines()) > 0)
-    True
-    """
+    "Products of two stumps of a `QuadraticBoostClassifier` as sign maps."
     draws, needs = "boostlit.quadratic.boosting:plot_products", "sizes_"
     def arguments(self, ax:object)->dict:
-        """As many maps as there are axes, or six.
-
-        Parameters
-        ----------
-        ax : object
-            axes to draw on; None: new ones
-
-        Returns
-        -------
-        dict
-        """
+        "As many maps as there are axes, or six."
         return dict(k=min(self.top, 6) if ax is None else np.size(ax), axes=ax)
 
 class ProjectionDisplay(ModelDisplay):
-    """Directions of the stumps of a `PairwiseBoostClassifier` over the rounds.
-
-    Parameters
-    ----------
-    est : BaseEstimator
-        a fitted estimator
-    top : int, default=10
-        most terms drawn and printed
-
-    Attributes
-    ----------
-    ax_
-    figure_
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from boostlit import PairwiseBoostClassifier, ProjectionDisplay
-    >>> rng = np.random.default_rng(0)
-    >>> pairs = rng.normal(size=(300, 2, 2))
-    >>> alike = np.where(np.abs(pairs[:, 0] - pairs[:, 1]).sum(1) < 1.5, 1, -1)
-    >>> model = PairwiseBoostClassifier(n_estimators=10).fit(pairs, alike)
-    >>> display = ProjectionDisplay.from_estimator(model)
-    >>> print(len(str(display).splitlines()) > 0)
-    True
-    """
+    "Directions of the stumps of a `PairwiseBoostClassifier` over the rounds."
     draws, needs, whole = "boostlit.pairwise.estimator:plot_directions", "difference_", True
 
 class BilinearDisplay(ModelDisplay):
-    """Component weights of a bilinear classifier as a map.
-
-    Parameters
-    ----------
-    est : BaseEstimator
-        a fitted estimator
-    top : int, default=10
-        most terms drawn and printed
-
-    Attributes
-    ----------
-    ax_
-    figure_
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_digits
-    >>> from boostlit import BilinearDisplay, SparseBilinearClassifier
-    >>> digits = load_digits(n_class=2)
-    >>> model = SparseBilinearClassifier(fit_intercept=True).fit(digits.images/16, digits.target)
-    >>> display = BilinearDisplay.from_estimator(model)
-    >>> print(len(str(display).splitlines()) > 0)
-    True
-    """
+    "Component weights of a bilinear classifier as a map."
     draws, needs, whole = "boostlit.bilinear.boosting:plot_components", "components_", True
 
 class PatternDisplay(ModelDisplay):
-    """Stumps, itemsets, kernels or subgraphs of an LPBoost estimator as labelled bars.
-
-    Parameters
-    ----------
-    est : BaseEstimator
-        a fitted estimator
-    top : int, default=10
-        most terms drawn and printed
-
-    Attributes
-    ----------
-    ax_
-    figure_
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from boostlit import LPBoostClassifier, PatternDisplay
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> display = PatternDisplay.from_estimator(LPBoostClassifier(nu=.3).fit(X[::4, :3], y[::4]), top=3)
-    >>> print(len(str(display).splitlines()) > 0)
-    True
-    """
+    "Stumps, itemsets, kernels or subgraphs of an LPBoost estimator as labelled bars."
     draws, needs = "boostlit.lpboost.estimators:plot_terms", "models_"
 
 # %% ../../nbs/core/10_plots.ipynb #09c5d0fe
@@ -371,31 +210,7 @@ def plot_stump(est,      # a fitted `DecisionStumpClassifier`
     return ax
 
 class StumpDisplay(ModelDisplay):
-    """The three branches of a `DecisionStumpClassifier`.
-
-    Parameters
-    ----------
-    est : BaseEstimator
-        a fitted estimator
-    top : int, default=10
-        most terms drawn and printed
-
-    Attributes
-    ----------
-    ax_
-    figure_
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_wine
-    >>> from boostlit import DecisionStumpClassifier, StumpDisplay
-    >>> X, y = load_wine(return_X_y=True)
-    >>> display = StumpDisplay.from_estimator(DecisionStumpClassifier().fit(X, y))
-    >>> print(display)
-    x12 ≤ 755: 1
-    x12 > 755: 0
-    x12 missing: 1
-    """
+    "The three branches of a `DecisionStumpClassifier`."
     draws, needs, whole = "boostlit.core.plots:plot_stump", "stump_", True
 
 # %% ../../nbs/core/10_plots.ipynb #e7a04207
@@ -428,30 +243,5 @@ def plot_axis(est,        # a fitted linear discriminant, such as `WeightedLDA`
     return ax
 
 class AxisDisplay(ModelDisplay):
-    """What each feature adds to the distance between two classes on the first axis of a `WeightedLDA`.
-
-    Parameters
-    ----------
-    est : BaseEstimator
-        a fitted estimator
-    top : int, default=10
-        most terms drawn and printed
-
-    Attributes
-    ----------
-    ax_
-    figure_
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_wine
-    >>> from boostlit import AxisDisplay, WeightedLDA
-    >>> X, y = load_wine(return_X_y=True)
-    >>> display = AxisDisplay.from_estimator(WeightedLDA(n_components=2).fit(X[:, :3], y), top=3)
-    >>> print(display)
-    from 0 to 1
-       +2.769  x0
-       +0.308  x2
-       +0.007  x1
-    """
+    "What each feature adds to the distance between two classes on the first axis of a `WeightedLDA`."
     draws, needs = "boostlit.core.plots:plot_axis", "scalings_"

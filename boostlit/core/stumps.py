@@ -346,37 +346,7 @@ def _scan(HS, HW, n_codes, has_nan, nominal, lo, hi, S, W, criterion):
 CRITERIA = {"error": 0, "entropy": 1, "least_squares": 2}
 
 class StumpOracle:
-    """Answers which stump is best for labels `y` and weights `w`; data is prepared once.
-
-    Parameters
-    ----------
-    X : ndarray
-        (n, d) float64; nominal columns as codes, NaN for missing
-    kinds : list | None, default=None
-        "numeric" or "nominal", one a column; None for all numeric
-    max_bins : int | None, default=256
-        most codes a numeric column; None keeps every distinct value
-    criterion : str, default="error"
-        "error", "entropy" or "least_squares"
-    n_jobs : int, default=1
-        threads that share the features
-    n_classes : int | None, default=None
-        for stumps that name a class; None for signs or reals
-
-    Attributes
-    ----------
-    shape : tuple
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from boostlit import StumpOracle
-    >>> X, y = np.array([[1.], [2.], [3.], [4.]]), np.array([-1., -1., 1., -1.])
-    >>> oracle = StumpOracle(X)
-    >>> stump, edge = oracle.best(y, np.full(4, .25))
-    >>> print(f"cut at {stump['threshold']}, edge {edge:.2f}")
-    cut at 1.5, edge 0.50
-    """
+    "Answers which stump is best for labels `y` and weights `w`; data is prepared once."
     def __init__(self,
                  X:np.ndarray,          # (n, d) float64; nominal columns as codes, NaN for missing
                  kinds:list|None=None,  # "numeric" or "nominal", one a column; None for all numeric
@@ -398,12 +368,7 @@ class StumpOracle:
     def shape(self)->tuple: return self.codes.shape[::-1]
 
     def join(self)->Joint:
-        """The columns as they are summed: joint where that saves additions.
-
-        Returns
-        -------
-        Joint
-        """
+        "The columns as they are summed: joint where that saves additions."
         if self.joint is None or len(self.joint.home) != len(self.codes):
             few = self.codes.shape[1] < 1024                            # too few rows to be worth it
             self.joint = _pack(self.codes, self.n_codes, self.codes) if few else join_columns(self.codes, self.n_codes)
@@ -412,93 +377,31 @@ class StumpOracle:
     def __getstate__(self): return {**self.__dict__, "pool": None}          # threads stay at home
 
     def ask(self, targets:np.ndarray, weights:np.ndarray)->tuple:
-        """The best stump for these targets under these weights, and its gain.
-
-        Parameters
-        ----------
-        targets : ndarray
-        weights : ndarray
-
-        Returns
-        -------
-        tuple
-        """
+        "The best stump for these targets under these weights, and its gain."
         if self.kind == "class":
             return self.best_class(targets, weights, self.n_classes)
         return self.best(targets, weights)
 
     @staticmethod
     def apply(stump:np.ndarray, X:np.ndarray)->np.ndarray:
-        """The stump on new rows.
-
-        Parameters
-        ----------
-        stump : ndarray
-        X : ndarray
-            rows, one per example: an array, or a table with named columns
-
-        Returns
-        -------
-        ndarray
-        """
+        "The stump on new rows."
         return stump_outputs(stump, X)[0]
 
     @staticmethod
     def features(stump:np.ndarray)->list:
-        """The features a stump looks at: one.
-
-        Parameters
-        ----------
-        stump : ndarray
-
-        Returns
-        -------
-        list
-        """
+        "The features a stump looks at: one."
         return [int(stump["feature"])]
 
     def best(self, y:np.ndarray, w:np.ndarray)->tuple:
-        """Best stump for signs (or real targets) `y` under weights `w`, and its edge.
-
-        Parameters
-        ----------
-        y : ndarray
-            label of every row
-        w : ndarray
-
-        Returns
-        -------
-        tuple
-        """
+        "Best stump for signs (or real targets) `y` under weights `w`, and its edge."
         return best_stump(self, np.asarray(y, dtype=np.float64), np.asarray(w, dtype=np.float64))
 
     def best_class(self, y:np.ndarray, w:np.ndarray, n_classes:int)->tuple:
-        """Best stump for class numbers `y` under weights `w`, and its weighted accuracy.
-
-        Parameters
-        ----------
-        y : ndarray
-            label of every row
-        w : ndarray
-        n_classes : int
-
-        Returns
-        -------
-        tuple
-        """
+        "Best stump for class numbers `y` under weights `w`, and its weighted accuracy."
         return best_class_stump(self, np.asarray(y, dtype=np.int64), np.asarray(w, dtype=np.float64), n_classes)
 
     def outputs(self, stump:np.ndarray)->np.ndarray:
-        """The stump on the training rows, from the codes.
-
-        Parameters
-        ----------
-        stump : ndarray
-
-        Returns
-        -------
-        ndarray
-        """
+        "The stump on the training rows, from the codes."
         return code_outputs(self, stump)
 
 # %% ../../nbs/core/02_stumps.ipynb #73f982e4
@@ -729,58 +632,14 @@ def describe_stump(stump,              # one record of dtype `STUMP`
 
 # %% ../../nbs/core/02_stumps.ipynb #eb98339e
 class DecisionStumpClassifier(ClassifierMixin, BaseEstimator):
-    """One stump, the exact minimiser of the weighted error (or of the entropy, as Weka's).
-
-    Parameters
-    ----------
-    criterion : str, default="error"
-        "error" or "entropy"
-    max_bins : int | None, default=None
-        most codes a numeric column; None for exact cuts
-    nominal_features : ArrayLike | None, default=None
-        indices or mask; None: what is not numeric in a table
-
-    Attributes
-    ----------
-    classes_
-        the classes, sorted; columns of probabilities are in this order
-    stump_
-    n_features_in_
-        number of columns seen by `fit`
-    feature_names_in_
-        names of the columns seen by `fit`, where it was given a table
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from boostlit import DecisionStumpClassifier
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> stump = DecisionStumpClassifier().fit(X, y)
-    >>> print(f"{stump.score(X, y):.3f}")
-    0.923
-    """
+    "One stump, the exact minimiser of the weighted error (or of the entropy, as Weka's)."
     def __init__(self, criterion:str="error", # "error" or "entropy"
                  max_bins:int|None=None,  # most codes a numeric column; None for exact cuts
                  nominal_features:"ArrayLike|None"=None): # indices or mask; None: what is not numeric in a table
         self.criterion, self.max_bins, self.nominal_features = criterion, max_bins, nominal_features
 
     def fit(self, X:"ArrayLike", y:"ArrayLike", sample_weight:"ArrayLike|None"=None)->"DecisionStumpClassifier":
-        """Find the best stump for weighted rows.
-
-        Parameters
-        ----------
-        X : ArrayLike
-            rows, one per example: an array, or a table with named columns
-        y : ArrayLike
-            label of every row
-        sample_weight : ArrayLike | None, default=None
-            weight of every row; None: all the same
-
-        Returns
-        -------
-        DecisionStumpClassifier
-            the estimator itself
-        """
+        "Find the best stump for weighted rows."
         X, y = tabular_input(self, X, y, reset=True, nominal=self.nominal_features)
         self.classes_, codes = encode_labels(y)
         w = normalise_weights(sample_weight, len(codes))
@@ -797,17 +656,7 @@ class DecisionStumpClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def predict(self, X:"ArrayLike")->np.ndarray:
-        """The class of the branch each row falls into.
-
-        Parameters
-        ----------
-        X : ArrayLike
-            rows, one per example: an array, or a table with named columns
-
-        Returns
-        -------
-        ndarray
-        """
+        "The class of the branch each row falls into."
         check_is_fitted(self)
         return self.classes_[stump_outputs(self.stump_, tabular_input(self, X))[0].astype(np.intp)]
 

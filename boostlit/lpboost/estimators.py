@@ -283,32 +283,12 @@ class _LPBoostBase(WholeFit, BaseEstimator):
 class _ScoresOfModels:
     "Scores, stages and terms of a classifier that holds one program, or one a class."
     def decision_function(self, X:"ArrayLike")->np.ndarray:
-        """Score of each input: (n,) for two classes, in [-1, 1]; (n, K) for more.
-
-        Parameters
-        ----------
-        X : ArrayLike
-            rows, one per example: an array, or a table with named columns
-
-        Returns
-        -------
-        ndarray
-        """
+        "Score of each input: (n,) for two classes, in [-1, 1]; (n, K) for more."
         check_is_fitted(self); X = self._read(X); F = [_score(self, m, X) for m in self.models_]
         return F[0] if len(F) == 1 else np.column_stack(F)
 
     def staged_decision_function(self, X:"ArrayLike")->"Iterator[np.ndarray]":
-        """Scores after every round; classes that needed fewer rounds keep their last score.
-
-        Parameters
-        ----------
-        X : ArrayLike
-            rows, one per example: an array, or a table with named columns
-
-        Yields
-        ------
-        Iterator[ndarray]
-        """
+        "Scores after every round; classes that needed fewer rounds keep their last score."
         check_is_fitted(self)
         X = self._read(X)
         runs = [list(_staged(self, m, X)) for m in self.models_]
@@ -318,74 +298,18 @@ class _ScoresOfModels:
 
     @property
     def terms_(self)->"pyarrow.Table":
-        """Patterns in words with their weights, one row a pattern."""
+        "Patterns in words with their weights, one row a pattern."
         check_is_fitted(self)
         return model_terms(self, self.models_, self.classes_[1:] if len(self.models_) == 1 else self.classes_)
 
     @property
     def rho_(self)->np.ndarray:
-        """The margin of the program, one a model."""
+        "The margin of the program, one a model."
         check_is_fitted(self); return np.array([m["rho"][0] for m in self.models_])
 
 # %% ../../nbs/lpboost/05_estimators.ipynb #009ae9d2
 class LPBoostClassifier(_ScoresOfModels, BoostingClassifierMixin, ClassifierMixin, _LPBoostBase):
-    """Totally corrective boosting by a linear program over stumps, itemsets, subgraphs or any base learner.
-
-    Parameters
-    ----------
-    oracle : str | BaseEstimator, default="stumps"
-        "stumps", "itemsets", "subgraphs", or a scikit-learn classifier with sample_weight
-    nu : float, default=.1
-        fraction of the examples that may miss the margin
-    max_length : int, default=3
-        most items or edges of a pattern
-    gap : float, default=1e-6
-        stop when the bounds on the optimum are this close
-    max_rounds : int, default=1000
-        most questions to the oracle
-    columns_per_round : int, default=10
-        most patterns added a round
-    node_budget : int | None, default=None
-        most patterns visited a round; None for no limit
-    stabilise : float, default=0.
-        in [0, 1): ask nearer to the best weights so far
-    max_bins : int | None, default=256
-        most codes a numeric column (stumps); None for every value
-    nominal_features : ArrayLike | None, default=None
-        indices, names or mask of nominal columns
-    random_state : int | np.random.RandomState | None, default=None
-        seed for base learners that use chance
-    verbose : bool, default=False
-        progress bar?
-
-    Attributes
-    ----------
-    history_
-    classes_
-        the classes, sorted; columns of probabilities are in this order
-    models_
-    terms_ : pyarrow.Table
-        Patterns in words with their weights, one row a pattern.
-    rho_ : ndarray
-        The margin of the program, one a model.
-    language_
-    items_
-    node_names_
-    edge_names_
-    n_features_in_
-        number of columns seen by `fit`
-    feature_names_in_
-        names of the columns seen by `fit`, where it was given a table
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from boostlit import LPBoostClassifier
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> model = LPBoostClassifier(nu=.2).fit(X[::2, :4], y[::2])
-    >>> print(f"{model.score(X[1::2, :4], y[1::2]):.2f}")
-    0.85
-    """
+    "Totally corrective boosting by a linear program over stumps, itemsets, subgraphs or any base learner."
     def __init__(self, oracle:"str|BaseEstimator"="stumps", # "stumps", "itemsets", "subgraphs", or a scikit-learn classifier with sample_weight
                  nu:float=.1,                   # fraction of the examples that may miss the margin
                  max_length:int=3,              # most items or edges of a pattern
@@ -404,22 +328,7 @@ class LPBoostClassifier(_ScoresOfModels, BoostingClassifierMixin, ClassifierMixi
         self.random_state, self.verbose = random_state, verbose
 
     def fit(self, X:"ArrayLike", y:"ArrayLike", sample_weight:"ArrayLike|None"=None)->"LPBoostClassifier":
-        """Solve the program; one against the rest for more than two classes.
-
-        Parameters
-        ----------
-        X : ArrayLike
-            rows, one per example: an array, or a table with named columns
-        y : ArrayLike
-            label of every row
-        sample_weight : ArrayLike | None, default=None
-            weight of every row; None: all the same
-
-        Returns
-        -------
-        LPBoostClassifier
-            the estimator itself
-        """
+        "Solve the program; one against the rest for more than two classes."
         from boostlit.lpboost.linear_program import check_nu
         check_nu(self.nu); self._check()
         X, y = self._read(X, y, reset=True); self.classes_, codes = encode_labels(y)
@@ -462,95 +371,15 @@ class _Describer(_LPBoostBase):
         self.random_state, self.verbose = random_state, verbose
 
     def staged_decision_function(self, X:"ArrayLike")->"Iterator[np.ndarray]":
-        """Scores after every round, minus the final threshold.
-
-        Parameters
-        ----------
-        X : ArrayLike
-            rows, one per example: an array, or a table with named columns
-
-        Yields
-        ------
-        Iterator[ndarray]
-        """
+        "Scores after every round, minus the final threshold."
         check_is_fitted(self)
         for f in _staged(self, self.models_[0], self._read(X)): yield f - self.offset_
 
 # %% ../../nbs/lpboost/05_estimators.ipynb #37d2ad78
 class OneClassLPBoost(OutlierMixin, _Describer):
-    """One-class boosting: describe the training inputs by patterns present in nearly all of them.
-
-    Parameters
-    ----------
-    oracle : str | BaseEstimator, default="kernels"
-        "kernels" around training points, "itemsets" or "subgraphs"
-    nu : float, default=.1
-        largest fraction of the training inputs that may be rejected
-    max_length : int, default=1
-        most items or edges; longer patterns are dominated by their parts
-    gamma : float | str, default="scale"
-        kernel width: exp(-gamma |x-c|^2); "scale" for 1/(d var)
-    max_centres : int, default=300
-        most kernel centres, drawn from the training rows
-    gap : float, default=1e-6
-        stop when the bounds on the optimum are this close
-    max_rounds : int, default=1000
-        most questions to the oracle
-    columns_per_round : int, default=10
-        most patterns added a round
-    node_budget : int | None, default=None
-        most patterns visited a round; None for no limit
-    stabilise : float, default=0.
-        in [0, 1): ask nearer to the best weights so far
-    nominal_features : ArrayLike | None, default=None
-        indices, names or mask of nominal columns (itemsets)
-    random_state : int | np.random.RandomState | None, default=None
-        seed for the draw of centres
-    verbose : bool, default=False
-        progress bar?
-
-    Attributes
-    ----------
-    terms_ : pyarrow.Table
-        Patterns in words with their weights.
-    models_
-    offset_
-    history_
-    language_
-    items_
-    node_names_
-    edge_names_
-    n_features_in_
-        number of columns seen by `fit`
-    feature_names_in_
-        names of the columns seen by `fit`, where it was given a table
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_wine
-    >>> from boostlit import OneClassLPBoost
-    >>> X, y = load_wine(return_X_y=True)
-    >>> model = OneClassLPBoost(nu=.1, random_state=0).fit(X[y == 0, :4])
-    >>> print((model.predict(X[y == 1, :4]) == -1).sum(), "of", (y == 1).sum(), "strangers rejected")
-    32 of 71 strangers rejected
-    """
+    "One-class boosting: describe the training inputs by patterns present in nearly all of them."
     def fit(self, X:"ArrayLike", y:"ArrayLike|None"=None, sample_weight:"ArrayLike|None"=None)->"OneClassLPBoost":
-        """Solve the one-class program; `y` is ignored.
-
-        Parameters
-        ----------
-        X : ArrayLike
-            rows, one per example: an array, or a table with named columns
-        y : ArrayLike | None, default=None
-            label of every row
-        sample_weight : ArrayLike | None, default=None
-            weight of every row; None: all the same
-
-        Returns
-        -------
-        OneClassLPBoost
-            the estimator itself
-        """
+        "Solve the one-class program; `y` is ignored."
         from boostlit.lpboost.linear_program import check_nu
         check_nu(self.nu); self._check(); X = self._read(X, reset=True)
         n = X.n if self.language_ == "subgraphs" else len(X); w = normalise_weights(sample_weight, n)
@@ -561,64 +390,24 @@ class OneClassLPBoost(OutlierMixin, _Describer):
         return self
 
     def score_samples(self, X:"ArrayLike")->np.ndarray:
-        """How normal each input is, in [0, 1].
-
-        Parameters
-        ----------
-        X : ArrayLike
-            rows, one per example: an array, or a table with named columns
-
-        Returns
-        -------
-        ndarray
-        """
+        "How normal each input is, in [0, 1]."
         check_is_fitted(self); return _score(self, self.models_[0], self._read(X))
 
     def decision_function(self, X:"ArrayLike")->np.ndarray:
-        """Score minus offset: negative for outliers.
-
-        Parameters
-        ----------
-        X : ArrayLike
-            rows, one per example: an array, or a table with named columns
-
-        Returns
-        -------
-        ndarray
-        """
+        "Score minus offset: negative for outliers."
         return self.score_samples(X) - self.offset_
 
     def predict(self, X:"ArrayLike")->np.ndarray:
-        """+1 for inliers, -1 for outliers.
-
-        Parameters
-        ----------
-        X : ArrayLike
-            rows, one per example: an array, or a table with named columns
-
-        Returns
-        -------
-        ndarray
-        """
+        "+1 for inliers, -1 for outliers."
         return np.where(self.decision_function(X) >= 0, 1, -1)
 
     def staged_predict(self, X:"ArrayLike")->"Iterator[np.ndarray]":
-        """+1 and -1 after every round, by the final offset.
-
-        Parameters
-        ----------
-        X : ArrayLike
-            rows, one per example: an array, or a table with named columns
-
-        Yields
-        ------
-        Iterator[ndarray]
-        """
+        "+1 and -1 after every round, by the final offset."
         for f in self.staged_decision_function(X): yield np.where(f >= 0, 1, -1)
 
     @property
     def terms_(self)->"pyarrow.Table":
-        """Patterns in words with their weights."""
+        "Patterns in words with their weights."
         check_is_fitted(self); return model_terms(self, self.models_, ["inlier"])
 
 # %% ../../nbs/lpboost/05_estimators.ipynb #892f669c
@@ -656,62 +445,7 @@ def described_class(y:np.ndarray,   # labels
 
 # %% ../../nbs/lpboost/05_estimators.ipynb #ef30436a
 class OneAndHalfClassLPBoost(BoostingClassifierMixin, ClassifierMixin, _Describer):
-    """The 1.5-class program: describe the positive class by patterns, with the negatives deciding which are worth having.
-
-    Parameters
-    ----------
-    oracle : str | BaseEstimator, default="kernels"
-        "kernels" around positive training points, "itemsets" or "subgraphs"
-    nu : float, default=.1
-    max_length : int, default=3
-        fraction of each class that may miss its margin; most items or edges of a pattern
-    pos_label : str | int | bool | None, default=None
-        the class to describe; None for the last one. With a given label a sample without
-        negatives is one-class boosting
-    gamma : float | str, default="scale"
-    max_centres : int, default=300
-        from here on as in `OneClassLPBoost`
-    gap : float, default=1e-6
-    max_rounds : int, default=1000
-    columns_per_round : int, default=10
-    node_budget : int | None, default=None
-    stabilise : float, default=0.
-        the program
-    nominal_features : ArrayLike | None, default=None
-    random_state : int | np.random.RandomState | None, default=None
-        seed or generator of random numbers
-    verbose : bool, default=False
-        input, seed, progress bar
-
-    Attributes
-    ----------
-    rho_ : tuple
-        Margins of the two sides, from the solution of the program.
-    terms_ : pyarrow.Table
-        Patterns in words with their weights.
-    offset_
-    classes_
-        the classes, sorted; columns of probabilities are in this order
-    models_
-    history_
-    language_
-    items_
-    node_names_
-    edge_names_
-    n_features_in_
-        number of columns seen by `fit`
-    feature_names_in_
-        names of the columns seen by `fit`, where it was given a table
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_wine
-    >>> from boostlit import OneAndHalfClassLPBoost
-    >>> X, y = load_wine(return_X_y=True)
-    >>> model = OneAndHalfClassLPBoost(nu=.1, random_state=0).fit(X[:, :4], y == 0)
-    >>> print(f"{model.score(X[:, :4], y == 0):.2f}")
-    0.72
-    """
+    "The 1.5-class program: describe the positive class by patterns, with the negatives deciding which are worth having."
     def __init__(self, oracle:"str|BaseEstimator"="kernels", # "kernels" around positive training points, "itemsets" or "subgraphs"
                  nu:float=.1, max_length:int=3,  # fraction of each class that may miss its margin; most items or edges of a pattern
                  pos_label:"str|int|bool|None"=None, # the class to describe; None for the last one. With a given label a sample without negatives is one-class boosting
@@ -723,22 +457,7 @@ class OneAndHalfClassLPBoost(BoostingClassifierMixin, ClassifierMixin, _Describe
         self.pos_label = pos_label
 
     def fit(self, X:"ArrayLike", y:"ArrayLike", sample_weight:"ArrayLike|None"=None)->"OneAndHalfClassLPBoost":
-        """Solve the 1.5-class program.
-
-        Parameters
-        ----------
-        X : ArrayLike
-            rows, one per example: an array, or a table with named columns
-        y : ArrayLike
-            label of every row
-        sample_weight : ArrayLike | None, default=None
-            weight of every row; None: all the same
-
-        Returns
-        -------
-        OneAndHalfClassLPBoost
-            the estimator itself
-        """
+        "Solve the 1.5-class program."
         from boostlit.lpboost.linear_program import check_nu
         check_nu(self.nu); self._check(); X, y = self._read(X, y, reset=True)
         self.classes_, s = described_class(y, self.pos_label)
@@ -751,27 +470,17 @@ class OneAndHalfClassLPBoost(BoostingClassifierMixin, ClassifierMixin, _Describe
         return self
 
     def decision_function(self, X:"ArrayLike")->np.ndarray:
-        """Score minus the middle of the margin: positive for the described class.
-
-        Parameters
-        ----------
-        X : ArrayLike
-            rows, one per example: an array, or a table with named columns
-
-        Returns
-        -------
-        ndarray
-        """
+        "Score minus the middle of the margin: positive for the described class."
         check_is_fitted(self); return _score(self, self.models_[0], self._read(X)) - self.offset_
 
     @property
     def rho_(self)->tuple:
-        """Margins of the two sides, from the solution of the program."""
+        "Margins of the two sides, from the solution of the program."
         check_is_fitted(self); return self.models_[0]["rho"]
 
     @property
     def terms_(self)->"pyarrow.Table":
-        """Patterns in words with their weights."""
+        "Patterns in words with their weights."
         check_is_fitted(self); return model_terms(self, self.models_, self.classes_[1:])
 
     def __sklearn_tags__(self):

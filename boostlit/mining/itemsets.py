@@ -657,109 +657,17 @@ def closed_itemsets(transactions:Any,        # 0/1 matrix, sparse matrix, Arrow 
                     max_sets:int=20_000_000, # give up with an error beyond this many sets
                     progress:bool=False,     # show how many sets were found
                    )->"pyarrow.Table":       # items: list<int32> in rising order, support: int64
-    """All closed frequent itemsets; the empty set is left out.
-
-    Parameters
-    ----------
-    transactions : Any
-        0/1 matrix, sparse matrix, Arrow list column or list of item lists
-    min_support : int | float
-        smallest support: a count if int, a fraction if float
-    max_length : int, default=None
-        only sets of at most this many items
-    y : ArrayLike | None, default=None
-        class labels; adds the column `counts`, one number a class
-    max_sets : int, default=20_000_000
-        give up with an error beyond this many sets
-    progress : bool, default=False
-        show how many sets were found
-
-    Returns
-    -------
-    pyarrow.Table
-        items: list<int32> in rising order, support: int64
-
-    Examples
-    --------
-    >>> from boostlit import closed_itemsets
-    >>> baskets = [[0, 1, 2], [0, 1], [0, 2], [0, 1, 2], [1]]
-    >>> print(*closed_itemsets(baskets, 2).to_pylist(), sep="\\n")
-    {'items': [0], 'support': 4}
-    {'items': [1], 'support': 4}
-    {'items': [0, 1], 'support': 3}
-    {'items': [0, 2], 'support': 3}
-    {'items': [0, 1, 2], 'support': 2}
-    """
+    "All closed frequent itemsets; the empty set is left out."
     return mine_itemsets(transactions, min_support, "closed", max_length, y, None, max_sets, None, progress)
 
 def frequent_itemsets(transactions:Any, min_support:int|float, max_length:int=None,
                       y:"ArrayLike|None"=None, max_sets:int=20_000_000, progress:bool=False,
                      )->"pyarrow.Table": # as for `closed_itemsets`
-    """All frequent itemsets.
-
-    Parameters
-    ----------
-    transactions : Any
-        0/1 matrix, sparse matrix, Arrow list column or list of item lists
-    min_support : int | float
-        smallest support: a count if int, a fraction if float
-    max_length : int, default=None
-        only sets of at most this many items
-    y : ArrayLike | None, default=None
-        class labels; adds the column `counts`, one number a class
-    max_sets : int, default=20_000_000
-        give up with an error beyond this many sets
-    progress : bool, default=False
-        show how many sets were found
-
-    Returns
-    -------
-    pyarrow.Table
-        as for `closed_itemsets`
-
-    Examples
-    --------
-    >>> from boostlit import frequent_itemsets
-    >>> baskets = [[0, 1, 2], [0, 1], [0, 2], [0, 1, 2], [1]]
-    >>> print(*frequent_itemsets(baskets, 3).to_pylist(), sep="\\n")
-    {'items': [0], 'support': 4}
-    {'items': [1], 'support': 4}
-    {'items': [0, 1], 'support': 3}
-    {'items': [2], 'support': 3}
-    {'items': [0, 2], 'support': 3}
-    """
+    "All frequent itemsets."
     return mine_itemsets(transactions, min_support, "frequent", max_length, y, None, max_sets, None, progress)
 
 def maximal_itemsets(transactions:Any, min_support:int|float, max_length:int=None,
                      y:"ArrayLike|None"=None, max_sets:int=20_000_000, progress:bool=False,
                     )->"pyarrow.Table": # as for `closed_itemsets`
-    """All frequent itemsets without a frequent superset.
-
-    Parameters
-    ----------
-    transactions : Any
-        0/1 matrix, sparse matrix, Arrow list column or list of item lists
-    min_support : int | float
-        smallest support: a count if int, a fraction if float
-    max_length : int, default=None
-        only sets of at most this many items
-    y : ArrayLike | None, default=None
-        class labels; adds the column `counts`, one number a class
-    max_sets : int, default=20_000_000
-        give up with an error beyond this many sets
-    progress : bool, default=False
-        show how many sets were found
-
-    Returns
-    -------
-    pyarrow.Table
-        as for `closed_itemsets`
-
-    Examples
-    --------
-    >>> from boostlit import maximal_itemsets
-    >>> baskets = [[0, 1, 2], [0, 1], [0, 2], [0, 1, 2], [1]]
-    >>> print(*maximal_itemsets(baskets, 2).to_pylist(), sep="\\n")
-    {'items': [0, 1, 2], 'support': 2}
-    """
+    "All frequent itemsets without a frequent superset."
     return mine_itemsets(transactions, min_support, "maximal", max_length, y, None, max_sets, None, progress)

@@ -82,47 +82,7 @@ def score_pairs(est, X, staged=False):
 
 # %% ../../nbs/pairwise/06_estimator.ipynb #78ff853d
 class PairwiseBoostClassifier(BoostingClassifierMixin, ClassifierMixin, BaseEstimator):
-    """Gentle AdaBoost of pairwise stumps: do two samples belong to the same class?
-
-    Parameters
-    ----------
-    projection : str, default="swlda"
-        "swlda", "lda", "difference", "concatenation" (the paper's four) or "lifted" (ours)
-    n_estimators : int, default=400
-        rounds
-    learning_rate : float, default=None
-        factor on every stump; 1 for the paper's methods, 0.1 for "lifted"
-    symmetric : bool, default=True
-        average both orders of a pair (step 3 of Table 1)? "lifted" is symmetric in any case
-    ridge : float, default=5.
-        "lifted": shrinkage of the quadratic first round; None to leave it out
-    verbose : bool, default=False
-        progress bar
-
-    Attributes
-    ----------
-    terms_ : pyarrow.Table
-        The stumps of the model, one row each.
-    threshold_
-    classes_
-        the classes, sorted; columns of probabilities are in this order
-    n_features_in_
-        number of columns seen by `fit`
-    feature_names_in_
-        names of the columns seen by `fit`, where it was given a table
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.datasets import load_wine
-    >>> from boostlit import PairwiseBoostClassifier
-    >>> X, y = load_wine(return_X_y=True)
-    >>> a, b = np.random.default_rng(0).integers(0, len(y), (2, 600))
-    >>> pairs, alike = np.stack([X[a], X[b]], axis=1), np.where(y[a] == y[b], 1, -1)
-    >>> model = PairwiseBoostClassifier(n_estimators=20).fit(pairs[::2], alike[::2])
-    >>> print(f"{model.score(pairs[1::2], alike[1::2]):.2f}")
-    0.87
-    """
+    "Gentle AdaBoost of pairwise stumps: do two samples belong to the same class?"
     def __init__(self,
                  projection:str="swlda",    # "swlda", "lda", "difference", "concatenation" (the paper's four) or "lifted" (ours)
                  n_estimators:int=400,      # rounds
@@ -135,22 +95,7 @@ class PairwiseBoostClassifier(BoostingClassifierMixin, ClassifierMixin, BaseEsti
         self.symmetric, self.ridge, self.verbose = symmetric, ridge, verbose
 
     def fit(self, X:"ArrayLike", y:"ArrayLike", sample_weight:"ArrayLike|None"=None)->"PairwiseBoostClassifier":
-        """Fit to pairs (n, 2, d); the larger of the two labels means 'same class'.
-
-        Parameters
-        ----------
-        X : ArrayLike
-            rows, one per example: an array, or a table with named columns
-        y : ArrayLike
-            label of every row
-        sample_weight : ArrayLike | None, default=None
-            weight of every row; None: all the same
-
-        Returns
-        -------
-        PairwiseBoostClassifier
-            the estimator itself
-        """
+        "Fit to pairs (n, 2, d); the larger of the two labels means 'same class'."
         check_settings(self)
         X, y = check_pairs(self, X, y, reset=True)
         self.classes_, codes = encode_labels(y)
@@ -165,73 +110,28 @@ class PairwiseBoostClassifier(BoostingClassifierMixin, ClassifierMixin, BaseEsti
         return self
 
     def pair_score(self, X:"ArrayLike")->np.ndarray:
-        """Similarity of the two samples of each pair: half the log-odds of 'same', before the threshold.
-
-        Parameters
-        ----------
-        X : ArrayLike
-            rows, one per example: an array, or a table with named columns
-
-        Returns
-        -------
-        ndarray
-        """
+        "Similarity of the two samples of each pair: half the log-odds of 'same', before the threshold."
         check_is_fitted(self)
         return score_pairs(self, check_pairs(self, X))
 
     def decision_function(self, X:"ArrayLike")->np.ndarray:
-        """Similarity minus the threshold: positive for 'same class'.
-
-        Parameters
-        ----------
-        X : ArrayLike
-            rows, one per example: an array, or a table with named columns
-
-        Returns
-        -------
-        ndarray
-        """
+        "Similarity minus the threshold: positive for 'same class'."
         return self.pair_score(X)-self.threshold_
 
     def staged_decision_function(self, X:"ArrayLike")->"Iterator[np.ndarray]":
-        """Decision values after every round.
-
-        Parameters
-        ----------
-        X : ArrayLike
-            rows, one per example: an array, or a table with named columns
-
-        Yields
-        ------
-        Iterator[ndarray]
-        """
+        "Decision values after every round."
         check_is_fitted(self)
         yield from score_pairs(self, check_pairs(self, X), staged=True)-self.threshold_
 
     def calibrate_threshold(self, X:"ArrayLike", y:"ArrayLike", strategy:str="accuracy", min_rate:float|None=None)->"PairwiseBoostClassifier":
-        """Set `threshold_` from labelled pairs that were not used to fit; see `best_cut`.
-
-        Parameters
-        ----------
-        X : ArrayLike
-            rows, one per example: an array, or a table with named columns
-        y : ArrayLike
-            label of every row
-        strategy : str, default="accuracy"
-        min_rate : float | None, default=None
-
-        Returns
-        -------
-        PairwiseBoostClassifier
-            the estimator itself
-        """
+        "Set `threshold_` from labelled pairs that were not used to fit; see `best_cut`."
         X, y = check_pairs(self, X, y)
         self.threshold_ = best_cut(self.pair_score(X), np.asarray(y) == self.classes_[1], strategy, min_rate)
         return self
 
     @property
     def terms_(self)->"pyarrow.Table":
-        """The stumps of the model, one row each."""
+        "The stumps of the model, one row each."
         return pair_terms(self)
 
     def __sklearn_tags__(self):

@@ -93,35 +93,7 @@ def discriminant_axes(X, codes, w, tol=1e-4):
 
 # %% ../../nbs/pairwise/02_projection.ipynb #31f1c39a
 class WeightedLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, BaseEstimator):
-    """Linear discriminant analysis with sample weights: a weight of k does what k copies of the row would do.
-
-    Parameters
-    ----------
-    n_components : int, default=None
-        axes kept by `transform`; at most classes - 1
-    priors : ArrayLike | None, default=None
-        class probabilities; weighted shares by default
-    tol : float, default=1e-4
-        relative size below which a direction has no spread
-
-    Attributes
-    ----------
-    classes_
-        the classes, sorted; columns of probabilities are in this order
-    n_features_in_
-        number of columns seen by `fit`
-    feature_names_in_
-        names of the columns seen by `fit`, where it was given a table
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_wine
-    >>> from boostlit import WeightedLDA
-    >>> X, y = load_wine(return_X_y=True)
-    >>> axes = WeightedLDA(n_components=2).fit(X, y)
-    >>> print(axes.transform(X).shape)
-    (178, 2)
-    """
+    "Linear discriminant analysis with sample weights: a weight of k does what k copies of the row would do."
     def __init__(self,
                  n_components:int=None, # axes kept by `transform`; at most classes - 1
                  priors:"ArrayLike|None"=None, # class probabilities; weighted shares by default
@@ -129,22 +101,7 @@ class WeightedLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierM
                 ): self.n_components, self.priors, self.tol = n_components, priors, tol
 
     def fit(self, X:"ArrayLike", y:"ArrayLike", sample_weight:"ArrayLike|None"=None)->"WeightedLDA":
-        """Fit axes and Gaussian classifier to weighted samples.
-
-        Parameters
-        ----------
-        X : ArrayLike
-            rows, one per example: an array, or a table with named columns
-        y : ArrayLike
-            label of every row
-        sample_weight : ArrayLike | None, default=None
-            weight of every row; None: all the same
-
-        Returns
-        -------
-        WeightedLDA
-            the estimator itself
-        """
+        "Fit axes and Gaussian classifier to weighted samples."
         refuse_words(X, "a projection is a weighted sum of features; encode it as numbers first")
         X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
         self.classes_, codes = encode_labels(y)
@@ -154,65 +111,25 @@ class WeightedLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierM
         return self
 
     def transform(self, X:"ArrayLike")->np.ndarray:
-        """Coordinates along the discriminant axes.
-
-        Parameters
-        ----------
-        X : ArrayLike
-            rows, one per example: an array, or a table with named columns
-
-        Returns
-        -------
-        ndarray
-        """
+        "Coordinates along the discriminant axes."
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
         return (X-self.xbar_)@self.scalings_[:, :self._max_components]
 
     def decision_function(self, X:"ArrayLike")->np.ndarray:
-        """Log-posterior up to a constant, one column a class; the log-odds of the second class for two.
-
-        Parameters
-        ----------
-        X : ArrayLike
-            rows, one per example: an array, or a table with named columns
-
-        Returns
-        -------
-        ndarray
-        """
+        "Log-posterior up to a constant, one column a class; the log-odds of the second class for two."
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
         s = X@self.coef_.T+self.intercept_
         return s.ravel() if len(self.classes_) == 2 else s
 
     def predict(self, X:"ArrayLike")->np.ndarray:
-        """The most probable class.
-
-        Parameters
-        ----------
-        X : ArrayLike
-            rows, one per example: an array, or a table with named columns
-
-        Returns
-        -------
-        ndarray
-        """
+        "The most probable class."
         s = self.decision_function(X)
         return self.classes_[(s > 0).astype(int) if s.ndim == 1 else s.argmax(1)]
 
     def predict_proba(self, X:"ArrayLike")->np.ndarray:
-        """Probabilities of the classes.
-
-        Parameters
-        ----------
-        X : ArrayLike
-            rows, one per example: an array, or a table with named columns
-
-        Returns
-        -------
-        ndarray
-        """
+        "Probabilities of the classes."
         s = self.decision_function(X)
         if s.ndim == 1: s = np.c_[-s/2, s/2]
         e = np.exp(s-s.max(1, keepdims=True))

@@ -164,55 +164,7 @@ def total_scores(est, X):
 
 # %% ../../nbs/quadratic/04_boosting.ipynb #74e0b88b
 class QuadraticBoostClassifier(BoostingClassifierMixin, ClassifierMixin, BaseEstimator):
-    """AdaBoost over single classifiers and products of up to `degree` of them (Pham and Smeulders, 2008).
-
-    Parameters
-    ----------
-    base_learner : BaseEstimator | None, default=None
-        any scikit-learn classifier with `sample_weight`; None for our stump
-    n_estimators : int, default=250
-        base classifiers to spend; a product of d costs d
-    n_restarts : int, default=5
-        R: random starts of the relabelling
-    max_inner : int, default=20
-        K: most relabelling steps from each
-    degree : int, default=2
-        most factors of a product
-    search : str, default="relabel"
-        "relabel" (Procedure 1), or "exact": best of all pairs of stumps
-    criterion : str, default="error"
-        what the stump minimises: "error" or "entropy" (as in Weka)
-    max_bins : int | None, default=256
-        most bins a numeric feature; None for exact cuts
-    nominal_features : ArrayLike | None, default=None
-        indices or mask of nominal columns; None: columns of a table that are not numeric
-    random_state : int | np.random.RandomState | None, default=None
-        seed of the random labels
-    verbose : bool, default=False
-        show a progress bar?
-
-    Attributes
-    ----------
-    terms_ : pyarrow.Table
-        The terms in words: an Arrow table of machine, round, weight, number of factors and
-        text.
-    classes_
-        the classes, sorted; columns of probabilities are in this order
-    n_features_in_
-        number of columns seen by `fit`
-    feature_names_in_
-        names of the columns seen by `fit`, where it was given a table
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from boostlit import QuadraticBoostClassifier
-    >>> X = np.random.default_rng(0).uniform(-1, 1, (200, 2))
-    >>> y = X[:, 0]*X[:, 1] > 0
-    >>> model = QuadraticBoostClassifier(n_estimators=20, random_state=0).fit(X[::2], y[::2])
-    >>> print(f"{model.score(X[1::2], y[1::2]):.2f}")
-    1.00
-    """
+    "AdaBoost over single classifiers and products of up to `degree` of them (Pham and Smeulders, 2008)."
     def __init__(self,
                  base_learner:"BaseEstimator|None"=None, # any scikit-learn classifier with `sample_weight`; None for our stump
                  n_estimators:int=250,    # base classifiers to spend; a product of d costs d
@@ -230,22 +182,7 @@ class QuadraticBoostClassifier(BoostingClassifierMixin, ClassifierMixin, BaseEst
         self.nominal_features, self.random_state, self.verbose = nominal_features, random_state, verbose
 
     def fit(self, X:"ArrayLike", y:"ArrayLike", sample_weight:"ArrayLike|None"=None)->"QuadraticBoostClassifier":
-        """Learn from rows `X` with labels `y`; more than two classes are learnt one against the rest.
-
-        Parameters
-        ----------
-        X : ArrayLike
-            rows, one per example: an array, or a table with named columns
-        y : ArrayLike
-            label of every row
-        sample_weight : ArrayLike | None, default=None
-            weight of every row; None: all the same
-
-        Returns
-        -------
-        QuadraticBoostClassifier
-            the estimator itself
-        """
+        "Learn from rows `X` with labels `y`; more than two classes are learnt one against the rest."
         check_parameters(self)
         if y is None: raise ValueError("QuadraticBoostClassifier requires y to be passed, but the target y is None")
         X, y = self._rows(X, y)
@@ -263,40 +200,19 @@ class QuadraticBoostClassifier(BoostingClassifierMixin, ClassifierMixin, BaseEst
                              ensure_all_finite=finite)
 
     def decision_function(self, X:"ArrayLike")->np.ndarray:
-        """Weighted vote: (n,) for two classes, (n, K) one-against-rest scores otherwise.
-
-        Parameters
-        ----------
-        X : ArrayLike
-            rows, one per example: an array, or a table with named columns
-
-        Returns
-        -------
-        ndarray
-        """
+        "Weighted vote: (n,) for two classes, (n, K) one-against-rest scores otherwise."
         check_is_fitted(self, "alphas_")
         F = total_scores(self, self._rows(X))
         return F[0] if len(self.classes_) == 2 else F.T
 
     def staged_decision_function(self, X:"ArrayLike")->"Iterator[np.ndarray]":
-        """The vote after every round; with more than two classes, after every round of all machines.
-
-        Parameters
-        ----------
-        X : ArrayLike
-            rows, one per example: an array, or a table with named columns
-
-        Yields
-        ------
-        Iterator[ndarray]
-        """
+        "The vote after every round; with more than two classes, after every round of all machines."
         check_is_fitted(self, "alphas_")
         yield from staged_scores(self, self._rows(X))
 
     @property
     def terms_(self)->"pyarrow.Table":
-        """The terms in words: an Arrow table of machine, round, weight, number of factors and text.
-        """
+        "The terms in words: an Arrow table of machine, round, weight, number of factors and text."
         check_is_fitted(self, "alphas_")
         return describe_terms(self)
 
