@@ -386,7 +386,111 @@ def _half_each(signs, w):
 
 # %% ../../nbs/bilinear/04_boosting.ipynb #67a56ce6
 class BilinearBoostClassifier(Booster):
-    "Boosted sparse bilinear model: a sum of terms alpha' X beta, one-against-all for many classes."
+    """Boosted sparse bilinear model: a sum of terms alpha' X beta, one-against-all for many classes.
+
+    Parameters
+    ----------
+    n_estimators : int, default=20
+        rounds
+    c1 : float, default=.1
+        penalty of the words
+    c2 : float, default=.1
+        penalty of the components
+    relative : bool, default=True
+        penalties as shares of the smallest that give zero?
+    penalty : str, default="l1"
+        "l1" (B-SBLM), "l2" (B-L2BLM) or "product"
+    ridge : float, default=0.
+        Euclidean penalty, share of the mean curvature
+    loss : str, default="exponential"
+        "exponential", "logistic" or "squared"
+    n_alternations : int, default=3
+        passes over both blocks in a round
+    learning_rate : float, default=1.
+        shrinks every term
+    normalise : bool, default=True
+        weights renormalised (Algorithm 1) or raw (Eq. 12)
+    start : str, default="constant"
+        component weights: "constant", "gradient", "random"
+    coupling : str, default="none"
+        "none" (one against all) or "softmax" (logistic)
+    fit_intercept : bool, default=False
+        a free bias in every term
+    balanced : bool, default=False
+        half of the weight for either side of a problem?
+    early_stopping : bool, default=False
+        hold rows out, stop when their loss stops falling?
+    validation_fraction : float, default=.2
+        share held out
+    tol : float, default=1e-8
+        of the subproblems, in units of the penalty
+    n_jobs : int | None, default=None
+        threads
+    random_state : int | np.random.RandomState | None, default=None
+        starts, held-out share
+    verbose : bool, default=False
+        show progress
+    subsample : float, default=1.
+        share of the rows that a term is fitted to
+    n_iter_no_change : int, default=10
+        rounds without progress before the end
+    warm_start : bool, default=False
+        go on from the last fit?
+    class_weight : dict | str | None, default=None
+        factors on the weights of classes
+    callbacks : list | None, default=None
+        functions of the run, called after every round
+    calibrate : bool, default=True
+        choose the slope of the probabilities?
+
+    Attributes
+    ----------
+    words_ : float array, rounds x parts x words
+        alpha of every term
+    components_ : float array, rounds x parts x components
+        beta of every term
+    biases_ : float array, rounds x parts
+        free part of every term
+    penalties_ : float array, 2 x parts
+        absolute penalties of words and components
+    slope_ : float
+        of the link from scores to probabilities
+    n_words_ : int
+        rows of a block
+    n_components_ : int
+        columns of a block
+    n_rounds_ : int
+        rounds that were kept
+    terms_ : pa.Table
+        One row a term: round, class, its strongest words and components, its weight.
+    feature_importances_ : ndarray
+        Share of the fall of the logarithm of the loss that each word brought about.
+    history_
+    alphas_ : float array
+        coefficient of each term: (rounds,), or (parts, rounds)
+    hypotheses_ : record array
+        the terms, (parts, rounds)
+    n_iter_ : int
+        rounds that were kept
+    kinds_ : list
+        "numeric" or "nominal" of each column
+    categories_ : list
+        words of each nominal column, None for numbers
+    n_features_in_
+        number of columns seen by `fit`
+    feature_names_in_
+        names of the columns seen by `fit`, where it was given a table
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from boostlit import BilinearBoostClassifier
+    >>> digits = load_digits(n_class=2)
+    >>> X, y = digits.images/16, digits.target
+    >>> model = BilinearBoostClassifier(n_estimators=3, fit_intercept=True).fit(X[::2], y[::2])
+    >>> print(f"{model.score(X[1::2], y[1::2]):.2f}")
+    0.99
+    """
     #: words_ (float array, rounds x parts x words): alpha of every term
     #: components_ (float array, rounds x parts x components): beta of every term
     #: biases_ (float array, rounds x parts): free part of every term
@@ -430,7 +534,24 @@ class BilinearBoostClassifier(Booster):
     def fit(self, X:"ArrayLike|list", y:"ArrayLike", sample_weight:"ArrayLike|None"=None,
             validation:"tuple|None"=None, # (X, y) to stop early on
            )->"BilinearBoostClassifier":
-        "Fit on blocks `X` and labels `y`."
+        """Fit on blocks `X` and labels `y`.
+
+        Parameters
+        ----------
+        X : ArrayLike | list
+            rows, one per example: an array, or a table with named columns
+        y : ArrayLike
+            label of every row
+        sample_weight : ArrayLike | None, default=None
+            weight of every row; None: all the same
+        validation : tuple | None, default=None
+            (X, y) to stop early on
+
+        Returns
+        -------
+        BilinearBoostClassifier
+            the estimator itself
+        """
         _check_settings(self)
         problem = read_problem(self, X, y, sample_weight)
         run, stopping = begin_run(self, *problem, validation)
@@ -442,22 +563,49 @@ class BilinearBoostClassifier(Booster):
         return self
 
     def make_oracle(self, X, codes):
-        "Bilinear terms over the blocks."
+        """Bilinear terms over the blocks.
+
+        Parameters
+        ----------
+        X
+            rows, one per example: an array, or a table with named columns
+        codes
+            an oracle
+        """
         seed = int(check_random_state(self.random_state).randint(2**31-1))
         names = set(TermSettings._fields) - {"seed"}
         return BilinearOracle(X, TermSettings(seed=seed, **{k: getattr(self, k) for k in names}))
 
     def make_master(self, n_classes):
-        "The paper's step for one problem, or for all classes at once."
+        """The paper's step for one problem, or for all classes at once.
+
+        Parameters
+        ----------
+        n_classes
+            a master
+        """
         return BilinearStep(n_classes, self.loss, self.normalise, self.coupling, self.balanced)
 
     def read_rows(self, X, y=None):
-        "Blocks when predicting, blocks and labels when fitting."
+        """Blocks when predicting, blocks and labels when fitting.
+
+        Parameters
+        ----------
+        X
+            rows, one per example: an array, or a table with named columns
+        y : default=None
+            rows, or rows and labels
+        """
         blocks = _check_blocks(self, X, fit=y is not None)
         return blocks if y is None else (blocks, _check_labels(y, blocks.shape[0]))
 
     def keep_hypotheses(self, columns):
-        "Terms as three arrays, coefficients included."
+        """Terms as three arrays, coefficients included.
+
+        Parameters
+        ----------
+        columns
+        """
         terms, factors = np.moveaxis(np.array(columns), 0, 1), np.atleast_2d(self.alphas_).T
         del self.alphas_
         if not terms.any(): terms, factors = terms[:0], factors[:0]
@@ -471,7 +619,17 @@ class BilinearBoostClassifier(Booster):
                           RuntimeWarning, stacklevel=4)
 
     def staged_decision_function(self, X:"ArrayLike|list")->"Iterator[np.ndarray]":
-        "Scores after every round: (n,) for two classes, (n, K) for more."
+        """Scores after every round: (n,) for two classes, (n, K) for more.
+
+        Parameters
+        ----------
+        X : ArrayLike | list
+            rows, one per example: an array, or a table with named columns
+
+        Yields
+        ------
+        Iterator[ndarray]
+        """
         check_is_fitted(self)
         X = self.read_rows(X)
         F = np.zeros((self.words_.shape[1], X.shape[0]))
@@ -480,7 +638,17 @@ class BilinearBoostClassifier(Booster):
             yield F[0].copy() if len(F) == 1 else F.T.copy()
 
     def decision_function(self, X:"ArrayLike|list")->np.ndarray:
-        "Scores of the whole sum: (n,) for two classes, (n, K) for more."
+        """Scores of the whole sum: (n,) for two classes, (n, K) for more.
+
+        Parameters
+        ----------
+        X : ArrayLike | list
+            rows, one per example: an array, or a table with named columns
+
+        Returns
+        -------
+        ndarray
+        """
         check_is_fitted(self)
         X = self.read_rows(X)
         F = np.zeros((self.words_.shape[1], X.shape[0]))
@@ -489,18 +657,24 @@ class BilinearBoostClassifier(Booster):
         return F[0] if len(F) == 1 else F.T
 
     def proba_of(self, scores):
-        "Probabilities of scores, by the link with the chosen slope."
+        """Probabilities of scores, by the link with the chosen slope.
+
+        Parameters
+        ----------
+        scores
+            (n, K)
+        """
         return scores_to_proba(self.slope_*scores)
 
     @property
     def terms_(self)->"pa.Table":
-        "One row a term: round, class, its strongest words and components, its weight."
+        """One row a term: round, class, its strongest words and components, its weight."""
         check_is_fitted(self)
         return describe_bilinear(self)
 
     @property
     def feature_importances_(self)->np.ndarray:
-        "Share of the fall of the logarithm of the loss that each word brought about."
+        """Share of the fall of the logarithm of the loss that each word brought about."""
         check_is_fitted(self)
         return _word_shares(self)
 
@@ -512,12 +686,18 @@ class BilinearBoostClassifier(Booster):
         return "\n".join([repr(self)] + lines + more)
 
     def trial_input(self):
-        "A block of zeros, to try a model from a file on."
+        """A block of zeros, to try a model from a file on."""
         return np.zeros((1, self.n_words_, self.n_components_))
 
     @staticmethod
     def upgrade_file(parameters, state):
-        "Files of 0.1: patience was the value of early_stopping, probabilities had no slope."
+        """Files of 0.1: patience was the value of early_stopping, probabilities had no slope.
+
+        Parameters
+        ----------
+        parameters
+        state
+        """
         patience = parameters.get("early_stopping")
         if "early_stopping" in parameters: parameters["early_stopping"] = bool(patience)
         if patience and not isinstance(patience, bool): parameters["n_iter_no_change"] = patience
@@ -551,7 +731,91 @@ BilinearBoostClassifier.file_fields = {
 
 # %% ../../nbs/bilinear/04_boosting.ipynb #9621b6f8
 class SparseBilinearClassifier(BilinearBoostClassifier):
-    "One bilinear term per class: the model of the paper before boosting."
+    """One bilinear term per class: the model of the paper before boosting.
+
+    Parameters
+    ----------
+    c1 : float, default=.1
+        penalty of the words
+    c2 : float, default=.1
+        penalty of the components
+    relative : bool, default=True
+        penalties as shares of the smallest that give zero?
+    penalty : str, default="l1"
+        "l1" (SBLM), "l2" (L2BLM) or "product"
+    ridge : float, default=0.
+        Euclidean penalty, share of the mean curvature
+    loss : str, default="exponential"
+        "exponential", "logistic" or "squared"
+    n_alternations : int, default=3
+        passes over both blocks
+    start : str, default="constant"
+        component weights: "constant", "gradient", "random"
+    fit_intercept : bool, default=False
+        a free bias
+    balanced : bool, default=False
+        half of the weight for either side of a problem?
+    tol : float, default=1e-8
+        of the subproblems, in units of the penalty
+    n_jobs : int | None, default=None
+        threads
+    random_state : int | np.random.RandomState | None, default=None
+        of random starts
+    verbose : bool, default=False
+        show progress
+    class_weight : dict | str | None, default=None
+        factors on the weights of classes
+    calibrate : bool, default=True
+        choose the slope of the probabilities?
+
+    Attributes
+    ----------
+    words_ : float array, rounds x parts x words
+        alpha of every term
+    components_ : float array, rounds x parts x components
+        beta of every term
+    biases_ : float array, rounds x parts
+        free part of every term
+    penalties_ : float array, 2 x parts
+        absolute penalties of words and components
+    slope_ : float
+        of the link from scores to probabilities
+    n_words_ : int
+        rows of a block
+    n_components_ : int
+        columns of a block
+    n_rounds_ : int
+        rounds that were kept
+    terms_ : pa.Table
+        One row a term: round, class, its strongest words and components, its weight.
+    feature_importances_ : ndarray
+        Share of the fall of the logarithm of the loss that each word brought about.
+    history_
+    alphas_ : float array
+        coefficient of each term: (rounds,), or (parts, rounds)
+    hypotheses_ : record array
+        the terms, (parts, rounds)
+    n_iter_ : int
+        rounds that were kept
+    kinds_ : list
+        "numeric" or "nominal" of each column
+    categories_ : list
+        words of each nominal column, None for numbers
+    n_features_in_
+        number of columns seen by `fit`
+    feature_names_in_
+        names of the columns seen by `fit`, where it was given a table
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from boostlit import SparseBilinearClassifier
+    >>> digits = load_digits(n_class=2)
+    >>> X, y = digits.images/16, digits.target
+    >>> model = SparseBilinearClassifier(fit_intercept=True).fit(X[::2], y[::2])
+    >>> print(f"{model.score(X[1::2], y[1::2]):.2f}")
+    0.99
+    """
     n_estimators, learning_rate, subsample, warm_start = 1, 1., 1., False
     early_stopping, validation_fraction, callbacks = False, .2, None
     normalise, coupling = True, "none"
