@@ -1,6 +1,8 @@
 """LPBoost on the installed package: optimality against full programs, estimator conventions, bad input, budgets."""
+import json
 import warnings
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -227,9 +229,37 @@ def test_counts_that_do_not_depend_on_the_clock():
 
 
 def test_saved_and_loaded(tmp_path):
-    from boostlit import load_model, save_model
+    from boostlit.testing import test_close as close
+from boostlit.testing import test_eq as eq
+from boostlit.testing import test_fail as fails
+from boostlit import load_model, save_model
     X, y = load_breast_cancer(return_X_y=True)
     for est in (LPBoostClassifier(), OneAndHalfClassLPBoost(), OneClassLPBoost()):
         est.fit(X[:150], y[:150])
         save_model(est, tmp_path/"m")
         assert np.allclose(load_model(tmp_path/"m").decision_function(X), est.decision_function(X))
+
+
+def marked_cells(pages, mark):
+    "(name, source) of the cells that begin with a mark."
+    for page in sorted(pages):
+        for cell in json.loads(page.read_text(encoding="utf-8"))["cells"]:
+            source = "".join(cell["source"])
+            if source.startswith(f"#| {mark}: "):
+                yield source.split("\n")[0].split(": ")[1], source
+
+
+BOOK = Path(__file__).parent.parent/"nbs"
+EXERCISES = dict(marked_cells((BOOK/"lpboost").glob("*.ipynb"), "exercise"))
+SOLUTIONS = dict(marked_cells([BOOK/"solutions/lpboost.ipynb"], "solution"))
+
+
+@pytest.mark.parametrize("name", sorted(EXERCISES))
+def test_exercises_fail_when_empty_and_pass_with_the_solution(name):
+    names = dict(np=np, test_close=close, test_eq=eq, test_fail=fails,
+                 two_class_lp=two_class_lp, ColumnOracle=ColumnOracle)
+    exec(EXERCISES[name], names)
+    check = names["check"]
+    exec(SOLUTIONS[name], names)
+    answer = [v for k, v in names.items() if callable(v) and f"def {k}(" in SOLUTIONS[name]][-1]
+    check(answer)
