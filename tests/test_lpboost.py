@@ -27,7 +27,14 @@ from boostlit.lpboost.one_class import one_and_half_dual, one_and_half_lp, one_c
 from boostlit.lpboost.pattern_search import branch_and_bound, exhaustive, itemset_language
 
 
-@parametrize_with_checks([LPBoostClassifier(), OneClassLPBoost(), OneAndHalfClassLPBoost()])
+def known_failures(estimator):
+    "With a chosen nu the held-out rows are drawn row by row, so copies are not weights."
+    chosen = getattr(estimator, "nu", None) == "auto"
+    return {"check_sample_weight_equivalence_on_dense_data": "held-out rows"} if chosen else {}
+
+
+@parametrize_with_checks([LPBoostClassifier(nu=.3), LPBoostClassifier(), OneClassLPBoost(),
+                          OneAndHalfClassLPBoost()], expected_failed_checks=known_failures)
 def test_scikit_learn_conventions(estimator, check):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

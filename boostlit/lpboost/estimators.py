@@ -619,7 +619,7 @@ class _ScoresOfModels(Predictions):
         check_is_fitted(self)
         return np.array([m["rho"][0] for m in self.models_])
 
-# %% ../../nbs/lpboost/05_estimators.ipynb #f663d9f9
+# %% ../../nbs/lpboost/05_estimators.ipynb #39af9e91
 def solve_programs(est, X, codes, w, nus)->list: # rows of the history
     "One program per target; sets `models_`."
     est.models_, rows = [], []
@@ -638,8 +638,6 @@ def learnt_nothing(est)->bool:
 def fit_classifier(est, X, codes, w):
     "Choose nu where that is asked for, solve, link."
     K, est.nu_path_, est.link_ = len(est.classes_), None, None
-    X, codes, w = est._merge(X, codes.astype(float), w)     # folds of distinct rows, in their order
-    codes = codes.astype(np.int64)
     chosen = isinstance(est.nu, str) and est.language_ != "subgraphs"
     linked = est.calibrate is True or est.calibrate == "auto" and chosen
     nus, signs = None, [np.where(codes == k, 1., -1.) for k in targets_of(K)]
