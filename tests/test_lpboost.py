@@ -1,21 +1,40 @@
-"""LPBoost on the installed package: optimality against full programs, estimator conventions, bad input, budgets."""
+"""LPBoost on the installed package: optimality, estimator conventions, bad input, budgets."""
+import json
 import warnings
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from sklearn.metrics import log_loss
+
+from boostlit import load_model, save_model, testing
+from boostlit.core.loop import boost
+from boostlit.lpboost.interior_point import LinearProgram, StumpFamily, noisy_rows
 from boostlit.mining.weighted_search import ItemsetOracle
-from boostlit.lpboost.column_generation import ColumnOracle, HighsMaster, LinprogMaster, column_generation, dense_column, sparse_column
-from boostlit.lpboost.estimators import LPBoostClassifier, OneAndHalfClassLPBoost, OneClassLPBoost
-from boostlit.lpboost.linear_program import check_nu, margin_shares, two_class_dual, two_class_lp
+from boostlit.lpboost.column_generation import (ColumnOracle, HighsMaster, LinprogMaster,
+                                                MasterRace, column_generation, dense_column,
+                                                lpboost_reference, sparse_column)
+from boostlit.lpboost.estimators import (LPBoostClassifier, OneAndHalfClassLPBoost,
+                                         OneClassLPBoost, planted_graphs)
+from boostlit.lpboost.linear_program import (check_nu, margin_shares, threshold_columns,
+                                             two_class_dual, two_class_lp)
 from boostlit.lpboost.one_class import one_and_half_dual, one_and_half_lp, one_class_lp
 from boostlit.lpboost.pattern_search import branch_and_bound, exhaustive, itemset_language
 
 
-@parametrize_with_checks([LPBoostClassifier(), OneClassLPBoost(), OneAndHalfClassLPBoost()])
+def known_failures(estimator):
+    "With a chosen nu the held-out rows are drawn row by row, so copies are not weights."
+    chosen = getattr(estimator, "nu", None) == "auto"
+    return {"check_sample_weight_equivalence_on_dense_data": "held-out rows"} if chosen else {}
+
+
+@parametrize_with_checks([LPBoostClassifier(nu=.3), LPBoostClassifier(), OneClassLPBoost(),
+                          OneAndHalfClassLPBoost()], expected_failed_checks=known_failures)
 def test_scikit_learn_conventions(estimator, check):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -23,7 +42,8 @@ def test_scikit_learn_conventions(estimator, check):
 
 
 def itemset_columns(T, length):
-    return np.column_stack([T[:, c].all(1) for k in range(1, length+1) for c in combinations(range(T.shape[1]), k)]).astype(float)
+    return np.column_stack([T[:, c].all(1) for k in range(1, length+1)
+                            for c in combinations(range(T.shape[1]), k)]).astype(float)
 
 
 def quiet(*args, **kw):
@@ -35,16 +55,21 @@ def quiet(*args, **kw):
 @pytest.mark.parametrize("seed", range(60))
 def test_column_generation_equals_the_full_program_over_itemsets(seed):
     rng = np.random.default_rng(seed)
-    n, d, length, nu = int(rng.integers(4, 30)), int(rng.integers(2, 7)), int(rng.integers(1, 5)), float(rng.uniform(.05, 1))
+    n, d, length = (int(rng.integers(a, b)) for a, b in ((4, 30), (2, 7), (1, 5)))
+    nu = float(rng.uniform(.05, 1))
     T, y = rng.random((n, d)) < rng.uniform(.3, .9), np.r_[1., -1., rng.choice([-1., 1.], n-2)]
     T[0] = True
     H = itemset_columns(T, length)
     H = H[:, H.any(0)]                       # the family: itemsets that occur
-    full = {"two-class": two_class_lp(np.c_[2*H-1, 1-2*H, np.ones(n), -np.ones(n)], y, nu).objective,
-            "one-class": one_class_lp(H, nu).objective, "1.5-class": one_and_half_lp(H, y, nu).objective}
+    full = {"two-class": two_class_lp(np.c_[2*H-1, 1-2*H, np.ones(n), -np.ones(n)], y,
+                                      nu).objective,
+            "one-class": one_class_lp(H, nu).objective,
+            "1.5-class": one_and_half_lp(H, y, nu).objective}
     for program, goal in full.items():
-        oracle = ItemsetOracle(T, length, allow_empty=False, kind="signed" if program == "two-class" else "presence")
-        r = quiet(oracle, np.ones(n) if program == "one-class" else y, nu, program=program, gap=1e-10, columns_per_round=int(rng.integers(1, 8)),
+        oracle = ItemsetOracle(T, length, allow_empty=False, kind="signed"
+                               if program == "two-class" else "presence")
+        r = quiet(oracle, np.ones(n) if program == "one-class" else y, nu, program=program,
+                  gap=1e-10, columns_per_round=int(rng.integers(1, 8)),
                   stabilise=float(rng.choice([0., .5])), patience=int(rng.integers(1, 20)))
         assert abs(r.primal-goal) < 1e-8 and abs(r.dual-r.primal) < 1e-8
 
@@ -65,7 +90,8 @@ def test_itemset_oracle_agrees_with_exhaustive_search_on_thousands_of_weightings
     rng = np.random.default_rng(0)
     T = rng.random((80, 14)) < .5
     H = itemset_columns(T, 3)
-    oracles = {kind: ItemsetOracle(T, 3, allow_empty=False, kind=kind) for kind in ("signed", "presence")}
+    oracles = {kind: ItemsetOracle(T, 3, allow_empty=False, kind=kind)
+               for kind in ("signed", "presence")}
     for _ in range(1500):
         y, w = rng.choice([-1., 1.], 80), rng.dirichlet(np.full(80, rng.choice([.05, .3, 1.])))
         u = y*w
@@ -82,7 +108,8 @@ def test_reference_search_visits_fewer_and_finds_the_same():
         language = itemset_language(T, 4)
         every = exhaustive(language, u)
         top, visited, rest = branch_and_bound(*language, u, k=3)
-        assert np.allclose([g for g, _ in top], sorted(every.values())[::-1][:3]) and len(visited) <= len(every) and rest == -np.inf
+        assert np.allclose([g for g, _ in top], sorted(every.values())[::-1][:3])
+        assert len(visited) <= len(every) and rest == -np.inf
 
 
 @pytest.mark.parametrize("nu", [0, -1, 1.5, np.nan, np.inf, "a", None, True])
@@ -112,17 +139,22 @@ def test_identical_columns_are_kept_once_and_do_not_loop():
 
 def test_budgets_warn_with_the_gap_and_leave_a_usable_model():
     X, y = load_breast_cancer(return_X_y=True)
-    with pytest.warns(RuntimeWarning, match="gap of"): m = LPBoostClassifier(max_rounds=2).fit(X, y)
-    assert m.score(X, y) > .8 and m.history_["gap"][-1].as_py() > 1e-6
+    with pytest.warns(RuntimeWarning, match="gap of"):
+        m = LPBoostClassifier(nu=.1, max_rounds=2).fit(X, y)
+    assert m.score(X, y) > .8 and m.history_["gap"][-1].as_py() > 1e-3
     Q = (X > np.median(X, 0)).astype(float)
-    with pytest.warns(RuntimeWarning, match="gap of"): m = LPBoostClassifier("itemsets", node_budget=40, max_rounds=5).fit(Q, y)
+    with pytest.warns(RuntimeWarning, match="gap of"): m = LPBoostClassifier("itemsets",
+                                                                             node_budget=40,
+                                                                             max_rounds=5).fit(Q, y)
     assert m.score(Q, y) > .8
 
 
 def test_no_pattern_and_no_margin():
     X, y = np.zeros((10, 3)), np.array([0, 1]*5)
-    with pytest.raises(ValueError, match="no column holds an item"): LPBoostClassifier("itemsets").fit(X, y)
-    with pytest.warns(RuntimeWarning, match="no hypothesis has an edge"): m = LPBoostClassifier().fit(X, y)
+    with pytest.raises(ValueError,
+                       match="no column holds an item"): LPBoostClassifier("itemsets").fit(X, y)
+    with pytest.warns(RuntimeWarning,
+                      match="no hypothesis has an edge"): m = LPBoostClassifier(nu=.1).fit(X, y)
     assert set(m.predict(X)) <= {0, 1}
     X[:, 0] = 1
     with pytest.warns(RuntimeWarning): OneAndHalfClassLPBoost("itemsets").fit(X, y)
@@ -130,15 +162,20 @@ def test_no_pattern_and_no_margin():
 
 def test_unreachable_programs_raise():
     y = np.r_[np.ones(5), -np.ones(5)]
-    with pytest.raises(ValueError, match="no optimum"): HighsMaster(y, np.full(10, .01)).solve()      # the caps add up to 0.1
+    # the caps add up to 0.1
+    with pytest.raises(ValueError, match="no optimum"): HighsMaster(y, np.full(10, .01)).solve()
     with pytest.raises(ValueError, match="no optimum"):
         m = LinprogMaster(y, np.full(10, .01))
         m.add([0], [sparse_column(y)])
         m.solve()
-    with pytest.raises(ValueError, match="positive example"): quiet(ColumnOracle(np.ones((4, 1))), -np.ones(4), .5, program="1.5-class")
+    with pytest.raises(ValueError, match="positive example"): quiet(ColumnOracle(np.ones((4, 1))),
+                                                                    -np.ones(4), .5,
+                                                                    program="1.5-class")
 
 
-@pytest.mark.parametrize("bad", [dict(max_length=0), dict(max_rounds=0), dict(columns_per_round=0), dict(gap=-1), dict(stabilise=1.), dict(oracle="nothing")])
+@pytest.mark.parametrize("bad",
+                         [dict(max_length=0), dict(max_rounds=0), dict(columns_per_round=0),
+                          dict(gap=-1), dict(stabilise=1.), dict(oracle="nothing")])
 def test_bad_parameters(bad):
     X, y = load_iris(return_X_y=True)
     with pytest.raises(ValueError): LPBoostClassifier(**bad).fit(X, y)
@@ -150,11 +187,13 @@ def test_itemsets_refuse_numbers_and_take_tables_and_sparse():
     X, y = load_breast_cancer(return_X_y=True)
     with pytest.raises(ValueError, match="binarise"): LPBoostClassifier("itemsets").fit(X, y)
     Q = (X > np.median(X, 0)).astype(float)
-    a, b = LPBoostClassifier("itemsets", max_length=2).fit(Q, y), LPBoostClassifier("itemsets", max_length=2).fit(csr_matrix(Q), y)
+    est = LPBoostClassifier("itemsets", nu=.2, max_length=2)
+    a, b = (clone(est).fit(Z, y) for Z in (Q, csr_matrix(Q)))
     assert np.allclose(a.decision_function(Q), b.decision_function(Q))
-    words = pa.table({"a": np.where(Q[:, 0] > 0, "high", "low").tolist(), "b": np.where(Q[:, 7] > 0, "high", "low").tolist()})
+    words = pa.table({"a": np.where(Q[:, 0] > 0, "high", "low").tolist(),
+                      "b": np.where(Q[:, 7] > 0, "high", "low").tolist()})
     m = LPBoostClassifier("itemsets", nu=.4, max_length=2).fit(words, y)
-    assert m.score(words, y) > .8 and any("=" in t for t in m.terms_["term"].to_pylist())
+    assert m.score(words, y) > .8 and any("=" in t for t in m.terms_["text"].to_pylist())
 
 
 def test_multi_class_stages_terms_and_history():
@@ -162,19 +201,23 @@ def test_multi_class_stages_terms_and_history():
     names = np.array(["setosa", "versicolor", "virginica"])[y]
     m = LPBoostClassifier(nu=.1).fit(X, names)
     stages = list(m.staged_decision_function(X))
-    assert np.allclose(stages[-1], m.decision_function(X)) and m.decision_function(X).shape == (150, 3)
-    assert m.score(X, names) > .9 and {"primal", "dual", "gap", "nodes", "round"} <= set(m.history_.column_names)
-    assert set(m.terms_["target"].to_pylist()) <= set(names) and sorted(m.terms_.column_names) == ["target", "term", "weight"]
+    assert np.allclose(stages[-1],
+                       m.decision_function(X)) and m.decision_function(X).shape == (150, 3)
+    assert m.score(X, names) > .9 and {"primal", "dual", "gap", "nodes",
+                                       "round"} <= set(m.history_.column_names)
+    assert set(m.terms_["class"].to_pylist()) <= set(names)
     assert np.isfinite(m.predict_proba(X)).all() and len(list(m.staged_predict(X))) == len(stages)
 
 
 def test_one_and_half_without_negatives_is_one_class():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 3))
-    a, b = OneAndHalfClassLPBoost(pos_label=1, nu=.2).fit(X, np.ones(60, int)), OneClassLPBoost(nu=.2).fit(X)
+    a = OneAndHalfClassLPBoost(pos_label=1, nu=.2).fit(X, np.ones(60, int))
+    b = OneClassLPBoost(nu=.2).fit(X)
     assert abs(a.offset_-b.offset_) < 1e-7
     assert abs(a.history_["primal"][-1].as_py()-b.history_["primal"][-1].as_py()) < 1e-8
-    assert (b.predict(X) < 0).mean() <= .2 and np.allclose(b.decision_function(X), b.score_samples(X)-b.offset_)
+    assert (b.predict(X) < 0).mean() <= .2 and np.allclose(b.decision_function(X),
+                                                           b.score_samples(X)-b.offset_)
 
 
 @pytest.mark.parametrize("disguised", [False, True])
@@ -184,52 +227,206 @@ def test_interrupt_keeps_the_model(disguised):
         asked = 0
         def best_k(self, *args, **kw):
             self.asked += 1
-            if self.asked == 4 and disguised: raise SystemError("returned a result with an exception set") from KeyboardInterrupt()
+            if self.asked == 4 and disguised:
+                raise SystemError("result with an exception set") from KeyboardInterrupt()
             if self.asked == 4: raise KeyboardInterrupt
             return super().best_k(*args, **kw)
     rng = np.random.default_rng(0)
     H, y = rng.choice([-1., 1.], (50, 40)), rng.choice([-1., 1.], 50)
-    with pytest.warns(RuntimeWarning, match="interrupted"): r = column_generation(Interrupting(H), y, .3, columns_per_round=1)
+    with pytest.warns(RuntimeWarning, match="interrupted"):
+        r = column_generation(Interrupting(H), y, .3, columns_per_round=1)
     assert len(r.alpha) == len(r.hypotheses) and abs(r.alpha.sum()-1) < 1e-9
 
 
 def test_a_real_system_error_is_not_swallowed():
     class Broken(ColumnOracle):
         def best_k(self, *args, **kw): raise SystemError("a real one")
-    with pytest.raises(SystemError, match="a real one"): column_generation(Broken(np.eye(4)), np.array([1., -1, 1, -1]), .5)
+    with pytest.raises(SystemError, match="a real one"): column_generation(Broken(np.eye(4)),
+                                                                           np.array([1., -1, 1,
+                                                                                     -1]), .5)
 
 
 def test_examples_come_and_go():
-    "With few examples at the start and a short leash the warm master still has the value of the full program, round by round."
-    from boostlit.lpboost.column_generation import HighsMaster, LinprogMaster, MasterRace
+    "With few examples at the start the warm master still has the value of the full program."
     rng = np.random.default_rng(3)
     H, y = rng.choice([-1., 1.], (600, 60)), rng.choice([-1., 1.], 600)
     H[:, :20] *= np.where(rng.random((600, 20)) < .6, y[:, None]*H[:, :20], 1.)
     masters, moves = [], []
     class Watched(HighsMaster):
-        def enter(self, examples): moves.append(len(examples)); super().enter(examples)
+        def enter(self, examples):
+            moves.append(len(examples))
+            super().enter(examples)
         def leave(self, *args):
-            before = (self.place >= 0).sum(); super().leave(*args); moves.append(int((self.place >= 0).sum()-before))
+            before = (self.place >= 0).sum()
+            super().leave(*args)
+            moves.append(int((self.place >= 0).sum()-before))
     def build(y, caps, program):
-        masters.append(MasterRace([Watched(y, caps, program, start=40, far=.02), LinprogMaster(y, caps, program)])); return masters[-1]
-    r = column_generation(ColumnOracle(H), y, .2, columns_per_round=5, gap=1e-9, master=build)             # the race raises if values differ
+        masters.append(MasterRace([Watched(y, caps, program, start=40, far=.02),
+                                   LinprogMaster(y, caps, program)]))
+        return masters[-1]
+    # the race raises if values differ
+    r = column_generation(ColumnOracle(H), y, .2, columns_per_round=5, gap=1e-9, master=build)
     assert r.converged and min(moves) < 0 and sum(m > 0 for m in moves) > 1
 
 
 def test_counts_that_do_not_depend_on_the_clock():
     X, y = load_breast_cancer(return_X_y=True)
     Q = X > np.median(X, 0)
-    r = column_generation(ItemsetOracle(np.c_[Q, ~Q], 2, allow_empty=False), np.where(y == 1, 1., -1.), .1)
+    r = column_generation(ItemsetOracle(np.c_[Q, ~Q], 2, allow_empty=False),
+                          np.where(y == 1, 1., -1.), .1)
     assert len(r.history) < 40 and r.history[-1]["iterations"] < 20_000 and len(r.columns) < 400
     nnz = [len(c[1]) for c in r.columns]
-    assert max(nnz) <= len(y)//2                                    # covers or their complements, never dense rows
-    assert all(np.array_equal(dense_column(sparse_column(dense_column(c, len(y))), len(y)), dense_column(c, len(y))) for c in r.columns)
+    # covers or their complements, never dense rows
+    assert max(nnz) <= len(y)//2
+    assert all(np.array_equal(dense_column(sparse_column(dense_column(c, len(y))), len(y)),
+                              dense_column(c, len(y))) for c in r.columns)
 
 
 def test_saved_and_loaded(tmp_path):
-    from boostlit import load_model, save_model
     X, y = load_breast_cancer(return_X_y=True)
     for est in (LPBoostClassifier(), OneAndHalfClassLPBoost(), OneClassLPBoost()):
         est.fit(X[:150], y[:150])
         save_model(est, tmp_path/"m")
         assert np.allclose(load_model(tmp_path/"m").decision_function(X), est.decision_function(X))
+
+
+@pytest.mark.parametrize("seed", range(15))
+def test_interior_point_has_the_optimum_of_the_simplex_path(seed):
+    rng = np.random.default_rng(seed)
+    n, P, nu = int(rng.integers(5, 80)), int(rng.integers(1, 40)), float(rng.uniform(.05, .95))
+    H, y = rng.choice([-1., 0., 1.], (n, P)), rng.choice([-1., 1.], n)
+    w = rng.dirichlet(np.ones(n))
+    run = boost(ColumnOracle(H), LinearProgram(nu, gap=1e-8, constants=True), y, 300, weights=w)
+    last, goal = run.history[-1], quiet(ColumnOracle(H), y, nu, w, gap=1e-10).primal
+    assert abs(last["primal"] - goal) < 1e-7 and abs(last["dual"] - goal) < 1e-7
+    assert np.allclose(run.scores @ (w*y), run.scores @ (w*y)) and last["round"] == len(run.history)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_interior_point_on_presences_with_two_sums(seed):
+    rng = np.random.default_rng(seed)
+    n, nu = 40, float(rng.uniform(.15, .9))
+    H, y = (rng.random((n, 12)) < .5).astype(float), np.r_[1., -1., rng.choice([-1., 1.], n-2)]
+    run = boost(ColumnOracle(H), LinearProgram(nu, gap=1e-8, program="1.5-class"), y, 300)
+    assert abs(run.history[-1]["primal"] - one_and_half_lp(H, y, nu).objective) < 1e-7
+
+
+def test_the_reference_algorithm_has_the_same_value():
+    X, t = load_breast_cancer(return_X_y=True)
+    y, H = np.where(t == 1, 1., -1.), threshold_columns(X, 3)
+    def best(u):
+        j = int(np.argmax(H.T @ u))
+        return j, H[:, j]
+    gamma = lpboost_reference(best, y, .2)[2]
+    run = boost(ColumnOracle(H), LinearProgram(.2, gap=1e-7), y, 300)
+    assert abs(run.history[-1]["primal"] - gamma) < 1e-6
+
+
+def test_work_grows_slowly_with_noisy_rows():
+    steps = []
+    for n in (500, 2000):
+        X, y = noisy_rows(n)
+        run = boost(StumpFamily(X), LinearProgram(.4, constants=True), y, 300)
+        assert run.history[-1]["gap"] <= 1e-3
+        steps.append(run.history[-1]["steps"])
+    assert steps[1] <= 2*steps[0] and steps[1] < 150
+
+
+def test_rows_in_any_order_give_the_same_model():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 4)), rng.integers(0, 2, 300)
+    order = rng.permutation(300)
+    a = LPBoostClassifier(nu=.4).fit(X, y)
+    b = LPBoostClassifier(nu=.4).fit(X[order], y[order])
+    assert np.array_equal(a.decision_function(X), b.decision_function(X))
+
+
+def test_the_linear_program_refuses_what_it_cannot_do():
+    H, y = np.eye(4)*2 - 1, np.array([1., -1, 1, -1])
+    for settings in (dict(learning_rate=.5), dict(sample=lambda w: w), dict(plain=True)):
+        with pytest.raises(ValueError): boost(ColumnOracle(H), LinearProgram(.5), y, 5, **settings)
+    with pytest.raises(ValueError, match="two classes"):
+        boost(ColumnOracle(H), LinearProgram(.5), y, 5, n_classes=3)
+
+
+def test_chosen_nu_beats_the_prior_and_noise_gives_the_prior():
+    X, t = load_breast_cancer(return_X_y=True)
+    rng = np.random.default_rng(0)
+    noisy = np.where(rng.random(len(t)) < .1, 1 - t, t)
+    m = LPBoostClassifier().fit(X[::2], noisy[::2])
+    assert log_loss(t[1::2], m.predict_proba(X[1::2])) < .45 and m.score(X[1::2], t[1::2]) > .9
+    assert np.array_equal(m.predict(X), m.classes_[m.predict_proba(X).argmax(1)])
+    Z, z = rng.normal(size=(400, 3)), np.arange(400) % 4 == 0
+    blank = LPBoostClassifier().fit(Z[:300], z[:300])
+    prior = log_loss(z[300:], np.full(100, .25))
+    assert log_loss(z[300:], blank.predict_proba(Z[300:])) < prior + .02
+
+
+def test_zero_margin_says_the_prior():
+    X, y = np.zeros((12, 2)), np.array([0]*4 + [1]*8)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        m = LPBoostClassifier(nu=.1).fit(X, y)
+    assert set(m.predict(X)) == {1} and abs(m.predict_proba(X)[0, 1] - 2/3) < .05
+
+
+def test_a_pattern_that_all_rows_share_earns_nothing():
+    rng = np.random.default_rng(0)
+    a = rng.integers(0, 2, 200)
+    X = np.c_[np.ones(200), a, a, 1 - a, 1 - a, rng.integers(0, 2, 200)].astype(float)
+    m = OneClassLPBoost("itemsets").fit(X)
+    assert "x0" not in m.terms_["text"].to_pylist()
+    broken = X[:, [0, 1, 4, 3, 2, 5]]
+    assert m.score_samples(X).min() > m.score_samples(broken).max()
+    with pytest.warns(RuntimeWarning, match="same score"):
+        OneClassLPBoost("itemsets", reference=None).fit(X)
+
+
+def broken_files():
+    X, y = load_iris(return_X_y=True)
+    keep = y < 2
+    stumps = LPBoostClassifier(nu=.3).fit(X[keep], y[keep])
+    patterns = stumps.models_[0]["patterns"]
+    patterns["stumps"] = np.zeros((len(patterns["stumps"]), 6))
+    yield stumps
+    Q = (X[keep] > X[keep].mean(0)).astype(float)
+    sets = LPBoostClassifier("itemsets", nu=.3).fit(Q, y[keep])
+    sets.models_[0]["patterns"]["items"][0, 0] = 2*Q.shape[1]
+    yield sets
+    pairs, labels = planted_graphs(30, seed=0)
+    graphs = LPBoostClassifier("subgraphs", nu=.3, max_length=3).fit(pairs, labels)
+    graphs.models_[0]["patterns"]["code"][0, 0, :2] = (5, 2)
+    yield graphs
+
+
+def test_files_that_would_leave_their_arrays_are_refused(tmp_path):
+    for est in broken_files():
+        with pytest.raises(ValueError):
+            save_model(est, tmp_path/"m")
+            load_model(tmp_path/"m")
+
+
+def marked_cells(pages, mark):
+    "(name, source) of the cells that begin with a mark."
+    for page in sorted(pages):
+        for cell in json.loads(page.read_text(encoding="utf-8"))["cells"]:
+            source = "".join(cell["source"])
+            if source.startswith(f"#| {mark}: "):
+                yield source.split("\n")[0].split(": ")[1], source
+
+
+BOOK = Path(__file__).parent.parent/"nbs"
+EXERCISES = dict(marked_cells((BOOK/"lpboost").glob("*.ipynb"), "exercise"))
+SOLUTIONS = dict(marked_cells([BOOK/"solutions/lpboost.ipynb"], "solution"))
+
+
+@pytest.mark.parametrize("name", sorted(EXERCISES))
+def test_exercises_fail_when_empty_and_pass_with_the_solution(name):
+    names = dict(np=np, test_close=testing.test_close, test_eq=testing.test_eq,
+                 test_fail=testing.test_fail,
+                 two_class_lp=two_class_lp, ColumnOracle=ColumnOracle)
+    exec(EXERCISES[name], names)
+    check = names["check"]
+    exec(SOLUTIONS[name], names)
+    answer = [v for k, v in names.items() if callable(v) and f"def {k}(" in SOLUTIONS[name]][-1]
+    check(answer)

@@ -619,7 +619,7 @@ class _ScoresOfModels(Predictions):
         check_is_fitted(self)
         return np.array([m["rho"][0] for m in self.models_])
 
-# %% ../../nbs/lpboost/05_estimators.ipynb #ee29f09b
+# %% ../../nbs/lpboost/05_estimators.ipynb #39af9e91
 def solve_programs(est, X, codes, w, nus)->list: # rows of the history
     "One program per target; sets `models_`."
     est.models_, rows = [], []
