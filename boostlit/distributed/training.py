@@ -362,7 +362,7 @@ def merge_answers(answers:list, join=sum):
     states, found = zip(*answers)
     return tuple(map(sum, zip(*states))), join(found)
 
-# %% ../../nbs/distributed/01_training.ipynb #92e2954d
+# %% ../../nbs/distributed/01_training.ipynb #2932f749
 class DistributedStumpOracle:
     "The stump oracle over a partitioned table: partitions live on Dask workers, histograms travel."
     def __init__(self, data,            # see `partition_sources`
@@ -386,6 +386,20 @@ class DistributedStumpOracle:
 
     @property
     def shape(self): return int(self.plan.offsets[-1]), len(self.plan.names)
+
+    @property
+    def kind(self)->str:
+        "What its stumps answer with."
+        return "real" if self.criterion == "least_squares" else "sign"
+
+    def ask(self, targets:np.ndarray, weights:np.ndarray)->tuple:
+        "Best stump and its gain for targets and weights of all rows, which travel."
+        return self.best(targets, weights)
+
+    @staticmethod
+    def apply(stump:np.ndarray, X:np.ndarray)->np.ndarray:
+        "The stump on new rows."
+        return StumpOracle.apply(stump, X)
 
     def start(self, master:str, target:int=1):
         "Begin a run: all weights as given, no rounds in the log."
