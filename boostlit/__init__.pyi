@@ -8,13 +8,17 @@ from .core.stumps import DecisionStumpClassifier as DecisionStumpClassifier, Stu
 from .core.datasets import load_dataset as load_dataset, list_datasets as list_datasets, have_dataset as have_dataset, TableEncoder as TableEncoder
 from .core.models import save_model as save_model, load_model as load_model
 from .core.plots import RuleDisplay as RuleDisplay, ProductDisplay as ProductDisplay, ProjectionDisplay as ProjectionDisplay, BilinearDisplay as BilinearDisplay, PatternDisplay as PatternDisplay, StumpDisplay as StumpDisplay, AxisDisplay as AxisDisplay
+from .mining.baskets import read_baskets as read_baskets
 from .mining.itemsets import closed_itemsets as closed_itemsets, frequent_itemsets as frequent_itemsets, maximal_itemsets as maximal_itemsets
+from .mining.rules import association_rules as association_rules, significant_itemsets as significant_itemsets
 from .compositional.rules import mine_rules as mine_rules
 from .compositional.estimator import CompositionalBoostClassifier as CompositionalBoostClassifier
 from .quadratic.boosting import QuadraticBoostClassifier as QuadraticBoostClassifier
+from .quadratic.glass_box import GlassBoxClassifier as GlassBoxClassifier
 from .pairwise.estimator import PairwiseBoostClassifier as PairwiseBoostClassifier
 from .pairwise.projection import WeightedLDA as WeightedLDA
 from .bilinear.boosting import SparseBilinearClassifier as SparseBilinearClassifier, BilinearBoostClassifier as BilinearBoostClassifier
+from .bilinear.corrective import CorrectiveBilinearClassifier as CorrectiveBilinearClassifier
 from .lpboost.estimators import LPBoostClassifier as LPBoostClassifier, OneClassLPBoost as OneClassLPBoost, OneAndHalfClassLPBoost as OneAndHalfClassLPBoost
 __version__: str
 __all__: list[str]

@@ -19,13 +19,17 @@ HOMES = {
     "core.models": ["save_model", "load_model"],
     "core.plots": ["RuleDisplay", "ProductDisplay", "ProjectionDisplay", "BilinearDisplay",
                    "PatternDisplay", "StumpDisplay", "AxisDisplay"],
+    "mining.baskets": ["read_baskets"],
     "mining.itemsets": ["closed_itemsets", "frequent_itemsets", "maximal_itemsets"],
+    "mining.rules": ["association_rules", "significant_itemsets"],
     "compositional.rules": ["mine_rules"],
     "compositional.estimator": ["CompositionalBoostClassifier"],
     "quadratic.boosting": ["QuadraticBoostClassifier"],
+    "quadratic.glass_box": ["GlassBoxClassifier"],
     "pairwise.estimator": ["PairwiseBoostClassifier"],
     "pairwise.projection": ["WeightedLDA"],
     "bilinear.boosting": ["SparseBilinearClassifier", "BilinearBoostClassifier"],
+    "bilinear.corrective": ["CorrectiveBilinearClassifier"],
     "lpboost.estimators": ["LPBoostClassifier", "OneClassLPBoost", "OneAndHalfClassLPBoost"],
 }
 HOME_OF = {name: home for home, names in HOMES.items() for name in names}

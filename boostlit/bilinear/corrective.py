@@ -130,7 +130,89 @@ class CorrectiveTalk(Conversation):
 
 # %% ../../nbs/bilinear/10_corrective.ipynb #efe85970
 class CorrectiveBilinearClassifier(BilinearBoostClassifier):
-    "Totally corrective sparse bilinear model: one component per round, all words solved for again."
+    """Totally corrective sparse bilinear model: one component per round, all words solved for again.
+
+    Parameters
+    ----------
+    n_estimators : int, default=10
+        components per class
+    n_weights : int | None, default=None
+        word weights a class may keep; None for all
+    C : float, default=10.
+        cost of a margin that is missed
+    calibrate : bool, default=True
+        scores as log-odds?
+    class_weight : dict | str | None, default=None
+        factors on the weights of classes
+    early_stopping : bool, default=False
+        hold rows out, stop when their loss stops falling?
+    validation_fraction : float, default=.2
+        share held out
+    n_iter_no_change : int, default=3
+        rounds without progress before the end
+    callbacks : list | None, default=None
+        functions of the run, called after every round
+    random_state : int | np.random.RandomState | None, default=None
+        of the held-out share
+    n_jobs : int | None, default=None
+        unused, for company
+    verbose : bool, default=False
+        show progress
+
+    Attributes
+    ----------
+    scale_ : float
+        root mean square length of the training blocks
+    feature_importances_ : ndarray
+        Share of each word in the squared length of all weights.
+    slope_
+    penalties_
+    words_
+    components_ : float array, rounds x parts x components
+        beta of every term
+    biases_ : float array, rounds x parts
+        free part of every term
+    n_words_ : int
+        rows of a block
+    n_components_ : int
+        columns of a block
+    n_rounds_ : int
+        rounds that were kept
+    terms_ : pa.Table
+        One row a term: round, class, its strongest words and components, its weight.
+    history_
+        one row per round, as an Arrow table
+    alphas_ : float array
+        coefficient of each term: (rounds,), or (parts, rounds)
+    hypotheses_ : record array
+        the terms, (parts, rounds)
+    n_iter_ : int
+        rounds that were kept
+    kinds_ : list
+        "numeric" or "nominal" of each column
+    categories_ : list
+        words of each nominal column, None for numbers
+    n_features_in_
+        number of columns seen by `fit`
+    feature_names_in_
+        names of the columns seen by `fit`, where it was given a table
+    classes_
+        the classes, sorted; columns of probabilities are in this order
+    missing_
+        which columns had missing values in training
+    readings_
+        how every column of the table was read
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from boostlit import CorrectiveBilinearClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat([0, 1], 40)
+    >>> X = rng.normal(size=(80, 6, 4)) + 1.5*y[:, None, None]*np.outer([1, 0, 0, 0, 0, 1], [1, 1, 0, 0])
+    >>> model = CorrectiveBilinearClassifier(random_state=0).fit(X, y)
+    >>> print(model.score(X, y) > .9)
+    """
     #: scale_ (float): root mean square length of the training blocks
     loss, normalise, coupling, balanced, fit_intercept = "hinge", True, "none", False, True
     learning_rate, subsample, warm_start, start = 1., 1., False, "constant"
@@ -153,7 +235,24 @@ class CorrectiveBilinearClassifier(BilinearBoostClassifier):
         store(self, locals())
 
     def fit(self, X, y, sample_weight=None, validation=None)->"CorrectiveBilinearClassifier":
-        "Fit on blocks `X` and labels `y`."
+        """Fit on blocks `X` and labels `y`.
+
+        Parameters
+        ----------
+        X
+            rows, one per example: an array, or a table with named columns
+        y
+            label of every row
+        sample_weight : default=None
+            weight of every row; None: all the same
+        validation : default=None
+            (X, y) to stop early on
+
+        Returns
+        -------
+        CorrectiveBilinearClassifier
+            the estimator itself
+        """
         check_controls(self)
         check_number("C", self.C, Real, 0, None)
         if self.n_weights is not None: check_number("n_weights", self.n_weights, Integral, 1, None)
@@ -167,30 +266,70 @@ class CorrectiveBilinearClassifier(BilinearBoostClassifier):
         if self.calibrate and run.stopped != "interrupted": _log_odds(self, X, codes, weights)
         return self
 
-    def make_oracle(self, X, codes): return ComponentOracle(_Scaled(X, 1/self.scale_))
+    def make_oracle(self, X, codes):
+        """Bilinear terms over the blocks.
 
-    def make_master(self, n_classes): return SoftMargin(self.C)
+        Parameters
+        ----------
+        X
+            rows, one per example: an array, or a table with named columns
+        codes
+            an oracle
+        """
+        return ComponentOracle(_Scaled(X, 1/self.scale_))
+
+    def make_master(self, n_classes):
+        """The paper's step for one problem, or for all classes at once.
+
+        Parameters
+        ----------
+        n_classes
+            a master
+        """
+        return SoftMargin(self.C)
 
     def keep_hypotheses(self, columns):
-        "Terms as arrays, in the units of the data."
+        """Terms as arrays, in the units of the data.
+
+        Parameters
+        ----------
+        columns
+            hypotheses of every part, round by round
+        """
         self.penalties_ = np.full((2, len(columns)), self.C)
         super().keep_hypotheses(columns)
         self.words_ /= self.scale_
 
     def proba_of(self, scores):
-        "Scores are log-odds, class by class."
+        """Scores are log-odds, class by class.
+
+        Parameters
+        ----------
+        scores
+            (n, K)
+        """
         if scores.ndim == 1: return SoftMargin().proba(scores)
         p = SoftMargin().proba(scores.ravel())[:, 1].reshape(scores.shape)
         return np.maximum(p, 1e-12)/np.maximum(p, 1e-12).sum(1, keepdims=True)
 
     @property
     def feature_importances_(self)->np.ndarray:
-        "Share of each word in the squared length of all weights."
+        """Share of each word in the squared length of all weights."""
         size = (self.words_**2).sum((0, 1))
         return size/size.sum() if size.sum() > 0 else size
 
     @staticmethod
-    def upgrade_file(parameters, state): return parameters, state
+    def upgrade_file(parameters, state):
+        """Files of 0.1: patience was the value of early_stopping, probabilities had no slope.
+
+        Parameters
+        ----------
+        parameters
+            parameters of the estimator, by name
+        state
+            where the master stands: labels, weights, scores
+        """
+        return parameters, state
 
 CorrectiveBilinearClassifier.file_fields = {
     **BilinearBoostClassifier.file_fields, "scale_": RealField(0., 1e200)}

@@ -345,19 +345,59 @@ class BoostingClassifierMixin(WholeFit):
         return self.classes_[(scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)]
 
     def predict(self, X:"ArrayLike")->np.ndarray:
-        "Class labels of the rows of `X`."
+        """Class labels of the rows of `X`.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Returns
+        -------
+        ndarray
+        """
         return self._labels(self.decision_function(X))
 
     def predict_proba(self, X:"ArrayLike")->np.ndarray:
-        "Class probabilities of the rows of `X`, columns in the order of `classes_`."
+        """Class probabilities of the rows of `X`, columns in the order of `classes_`.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Returns
+        -------
+        ndarray
+        """
         return scores_to_proba(self.decision_function(X))
 
     def staged_predict(self, X:"ArrayLike")->"Iterator[np.ndarray]":
-        "Class labels after every round."
+        """Class labels after every round.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Yields
+        ------
+        Iterator[ndarray]
+        """
         for scores in self.staged_decision_function(X): yield self._labels(scores)
 
     def staged_predict_proba(self, X:"ArrayLike")->"Iterator[np.ndarray]":
-        "Class probabilities after every round."
+        """Class probabilities after every round.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Yields
+        ------
+        Iterator[ndarray]
+        """
         for scores in self.staged_decision_function(X): yield scores_to_proba(scores)
 
     def __str__(self): return readable(self)

@@ -186,7 +186,30 @@ def read_baskets(transactions:Any, # lists, Series of lists, long table, one-hot
                  order:str=None,   # for a long table: the column that says which basket
                  item:str=None,    # and the column that says which item
                 )->Baskets:        # compressed rows, with names where there are any
-    "Reads transactions in any of the forms people have them in."
+    """Reads transactions in any of the forms people have them in.
+
+    Parameters
+    ----------
+    transactions : Any
+        lists, Series of lists, long table, one-hot frame
+    order : str, default=None
+        for a long table: the column that says which basket
+    item : str, default=None
+        and the column that says which item
+
+    Returns
+    -------
+    Baskets
+        compressed rows, with names where there are any
+
+    Examples
+    --------
+    >>> from boostlit import association_rules, read_baskets
+    >>> baskets = [["bread", "butter"], ["bread", "butter", "jam"], ["bread"], ["butter", "bread"], ["tea"]]*4
+    >>> rules = association_rules(baskets, min_support=4, min_confidence=.7)
+    >>> print(read_baskets(baskets).names.tolist() if hasattr(read_baskets(baskets).names, "tolist") else list(read_baskets(baskets).names))
+    >>> print(rules.select(["antecedent", "consequent", "confidence"]).to_pylist()[0])
+    """
     data = transactions
     if isinstance(data, Baskets):
         return data

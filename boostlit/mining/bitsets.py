@@ -145,8 +145,8 @@ gather_plan = Instruction(_make_plan, _gather_plan)
 # (word, mask, plan): bits of the word under the mask, moved to the low end
 gather_bits = Instruction(_gather, _gather_bits)
 
-# %% ../../nbs/mining/01_bitsets.ipynb #e9162a71
-@kernel(work=lambda pointers, items, by_item, bits: 2*len(items) + len(pointers))
+# %% ../../nbs/mining/01_bitsets.ipynb #d372a44c
+@kernel(work=lambda pointers, items, by_item, bits: 16*len(items) + len(pointers))
 def _set_bits(pointers, items, by_item, bits):
     for row in range(len(pointers) - 1):
         for a in range(pointers[row], pointers[row + 1]):

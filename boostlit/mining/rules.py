@@ -137,7 +137,43 @@ def association_rules(transactions:Any,           # anything `read_baskets` take
                       max_sets:int=5_000_000,     # give up with an error beyond this many
                       order:str=None, item:str=None, # columns of a long table
                      )->"pa.Table":               # antecedent, consequent
-    "Association rules with their measures and corrected p-values, without redundant ones."
+    """Association rules with their measures and corrected p-values, without redundant ones.
+
+    Parameters
+    ----------
+    transactions : Any
+        anything `read_baskets` takes
+    min_support : int | float
+        smallest support of both sides together
+    min_confidence : float, default=.5
+        smallest confidence
+    consequents : str, default="single"
+        "single": one item on the right; "any"
+    max_length : int, default=None
+        most items of both sides together
+    redundant : bool, default=False
+        keep rules that another one makes superfluous
+    correction : str, default="holm"
+        of the p-values: "holm", "bonferroni" or "bh"
+    max_sets : int, default=5_000_000
+        give up with an error beyond this many
+    order : str, default=None
+    item : str, default=None
+        columns of a long table
+
+    Returns
+    -------
+    pa.Table
+        antecedent, consequent
+
+    Examples
+    --------
+    >>> from boostlit import association_rules, read_baskets
+    >>> baskets = [["bread", "butter"], ["bread", "butter", "jam"], ["bread"], ["butter", "bread"], ["tea"]]*4
+    >>> rules = association_rules(baskets, min_support=4, min_confidence=.7)
+    >>> print(read_baskets(baskets).names.tolist() if hasattr(read_baskets(baskets).names, "tolist") else list(read_baskets(baskets).names))
+    >>> print(rules.select(["antecedent", "consequent", "confidence"]).to_pylist()[0])
+    """
     if consequents not in ("single", "any"):
         raise ValueError(f'consequents must be "single" or "any", got {consequents!r}')
     baskets = read_baskets(transactions, order, item)
@@ -296,7 +332,40 @@ def significant_itemsets(transactions:Any,           # anything `read_baskets` t
                          seed:int=0,                 # of the shuffles
                          progress:bool=False,        # show how many patterns were tested
                         )->"pa.Table":               # items, support, count
-    "Closed itemsets that are associated with the class, with the family-wise error controlled."
+    """Closed itemsets that are associated with the class, with the family-wise error controlled.
+
+    Parameters
+    ----------
+    transactions : Any
+        anything `read_baskets` takes
+    y
+        two classes, one label a transaction
+    alpha : float, default=.05
+        bound on the chance that any claim is false
+    method : str, default="westfall-young"
+        or "tarone"
+    n_permutations : int, default=1000
+        shuffles for Westfall-Young
+    seed : int, default=0
+        of the shuffles
+    progress : bool, default=False
+        show how many patterns were tested
+
+    Returns
+    -------
+    pa.Table
+        items, support, count
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from boostlit import significant_itemsets
+    >>> rng = np.random.default_rng(0)
+    >>> T = rng.random((200, 6)) < .5
+    >>> y = T[:, 0] & T[:, 1]
+    >>> found = significant_itemsets(T, y, n_permutations=200)
+    >>> print(found.num_rows > 0)
+    """
     if not 0 < alpha < 1: raise ValueError(f"alpha must lie in (0, 1), got {alpha}")
     baskets = read_baskets(transactions)
     y = two_classes(y, len(baskets.pointers) - 1)

@@ -217,16 +217,46 @@ def _flat(scores): return scores[:, 0] if scores.shape[1] == 1 else scores
 class _GlassBoxScores(BoostingClassifierMixin):
     "Scores and probabilities of Eq. (1)."
     def decision_function(self, X:"ArrayLike")->np.ndarray:
-        "Score of every row: (n,) for two classes, the log odds of the second; (n, K) otherwise."
+        """Score of every row: (n,) for two classes, the log odds of the second; (n, K) otherwise.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Returns
+        -------
+        ndarray
+        """
         codes = _codes(self, X)
         return _flat(self.intercept_ + sum(_contributions(self, codes)))
 
     def predict_proba(self, X:"ArrayLike")->np.ndarray:
-        "Class probabilities of the rows of `X`, columns in the order of `classes_`."
+        """Class probabilities of the rows of `X`, columns in the order of `classes_`.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Returns
+        -------
+        ndarray
+        """
         return _probabilities(self.decision_function(X))
 
     def staged_decision_function(self, X:"ArrayLike")->"Iterator[np.ndarray]":
-        "Scores as the terms join one by one, the most important first."
+        """Scores as the terms join one by one, the most important first.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Yields
+        ------
+        Iterator[ndarray]
+        """
         terms = list(_contributions(self, _codes(self, X)))
         scores = np.tile(self.intercept_, (len(terms[0]), 1))
         for k in np.argsort(-self.term_importances_, kind="stable"):
@@ -234,7 +264,17 @@ class _GlassBoxScores(BoostingClassifierMixin):
             yield _flat(scores)
 
     def staged_predict_proba(self, X:"ArrayLike")->"Iterator[np.ndarray]":
-        "Class probabilities as the terms join one by one, the most important first."
+        """Class probabilities as the terms join one by one, the most important first.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Yields
+        ------
+        Iterator[ndarray]
+        """
         for scores in self.staged_decision_function(X): yield _probabilities(scores)
 
 def _probabilities(scores):
@@ -297,14 +337,34 @@ def _value_columns(est, values, spread):
 class _GlassBoxReader:
     "Curves, heat maps, importances and explanations."
     def shape_(self, feature:"int|str")->"pyarrow.Table":
-        "The curve of a feature: a row per bin with its score, spread over the bags and training weight."
+        """The curve of a feature: a row per bin with its score, spread over the bags and training weight.
+
+        Parameters
+        ----------
+        feature : int | str
+            number of the feature
+
+        Returns
+        -------
+        pyarrow.Table
+        """
         j = _position(self, feature)
         return pyarrow.table({"bin": _bin_texts(self, j)}
                              | _value_columns(self, self.curves_[j], self.curve_spread_[j])
                              | {"weight": self.mass_[j]})
 
     def interaction_(self, first:"int|str", second:"int|str")->"pyarrow.Table":
-        "The heat map of two features: a row per cell with its score, spread and training weight."
+        """The heat map of two features: a row per cell with its score, spread and training weight.
+
+        Parameters
+        ----------
+        first : int | str
+        second : int | str
+
+        Returns
+        -------
+        pyarrow.Table
+        """
         a, b = _position(self, first), _position(self, second)
         at = [k for k, p in enumerate(self.pairs_.tolist()) if sorted(p) == sorted((a, b))]
         if not at: raise ValueError(f"no heat map over {first!r} and {second!r}: see pairs_")
@@ -317,13 +377,14 @@ class _GlassBoxReader:
 
     @property
     def term_importances_(self)->np.ndarray:
-        "Mean absolute score that each term adds on the training rows, curves first."
+        """Mean absolute score that each term adds on the training rows, curves first."""
         check_is_fitted(self, "curves_")
         return _importance(self.curves_, self.maps_, self.mass_, self.joint_)
 
     @property
     def feature_importances_(self)->np.ndarray:
-        "Importance of every feature, half of each heat map for either side; they sum to one."
+        """Importance of every feature, half of each heat map for either side; they sum to one.
+        """
         value, total = self.term_importances_, np.zeros(self.n_features_in_)
         total += value[:len(total)]
         np.add.at(total, self.pairs_.ravel(), np.repeat(value[len(total):]/2, 2))
@@ -331,7 +392,8 @@ class _GlassBoxReader:
 
     @property
     def terms_(self)->"pyarrow.Table":
-        "The terms by importance (`weight`, the mean absolute score they add), in the columns of all boosters."
+        """The terms by importance (`weight`, the mean absolute score they add), in the columns of all boosters.
+        """
         rows = []
         for place, k in enumerate(np.argsort(-self.term_importances_, kind="stable")):
             members = [k] if k < len(self.curves_) else self.pairs_[k - len(self.curves_)]
@@ -341,21 +403,60 @@ class _GlassBoxReader:
         return terms_table(rows)
 
     def importance_intervals(self, level:float=.9)->np.ndarray:
-        "(terms, 2) interval of the importance of every term over the bags, curves first."
+        """(terms, 2) interval of the importance of every term over the bags, curves first.
+
+        Parameters
+        ----------
+        level : float, default=.9
+
+        Returns
+        -------
+        ndarray
+        """
         check_is_fitted(self, "curves_")
         return np.quantile(self.bag_importances_, [(1 - level)/2, (1 + level)/2], axis=1).T
 
     def explain(self, X:"ArrayLike")->"pyarrow.Table":
-        "Every row's score as a waterfall: the constant, then what each term adds, the largest first."
+        """Every row's score as a waterfall: the constant, then what each term adds, the largest first.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Returns
+        -------
+        pyarrow.Table
+        """
         return _waterfall(self, _codes(self, X))
 
     def shapley_values(self, X:"ArrayLike")->np.ndarray:
-        "Exact Shapley values by Eq. (4): (n, features) for two classes, (n, features, classes) otherwise."
+        """Exact Shapley values by Eq. (4): (n, features) for two classes, (n, features, classes) otherwise.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Returns
+        -------
+        ndarray
+        """
         phi = _shapley(self, _codes(self, X))
         return phi[:, :, 0] if phi.shape[2] == 1 else phi
 
     def partial_dependence(self, feature:"int|str")->np.ndarray:
-        "Mean score over the training rows for every bin of a feature: (bins,) or (bins, classes)."
+        """Mean score over the training rows for every bin of a feature: (bins,) or (bins, classes).
+
+        Parameters
+        ----------
+        feature : int | str
+            number of the feature
+
+        Returns
+        -------
+        ndarray
+        """
         j = _position(self, feature)
         total = self.intercept_ + self.curves_[j]
         for pair, table, joint in zip(self.pairs_.tolist(), self.maps_, self.joint_):
@@ -413,7 +514,25 @@ class _GlassBoxEditor:
              high:float=np.inf,      # and below this one
              missing:bool=False,     # the bin of missing values instead
             )->"GlassBoxClassifier":
-        "Change the curve of a feature; `edits_` remembers."
+        """Change the curve of a feature; `edits_` remembers.
+
+        Parameters
+        ----------
+        feature : int | str
+            which curve
+        change
+            a number, a function of the old scores, "increasing" or "decreasing"
+        low : float, default=-np.inf
+            only bins above this value
+        high : float, default=np.inf
+            and below this one
+        missing : bool, default=False
+            the bin of missing values instead
+
+        Returns
+        -------
+        GlassBoxClassifier
+        """
         check_is_fitted(self, "curves_")
         j = _position(self, feature)
         where = np.arange(len(self.mass_[j])) == len(self.mass_[j]) - 1 if missing else _bins_between(self, j, low, high)
@@ -426,7 +545,107 @@ class _GlassBoxEditor:
 
 # %% ../../nbs/quadratic/09_glass_box.ipynb #cda64ece
 class GlassBoxClassifier(_GlassBoxReader, _GlassBoxEditor, _GlassBoxScores, ClassifierMixin, BaseEstimator):
-    "Curves over features and heat maps over pairs of features, boosted by Newton steps on stumps and their products."
+    """Curves over features and heat maps over pairs of features, boosted by Newton steps on stumps and their products.
+
+    Parameters
+    ----------
+    n_bags : int, default=8
+        models that are averaged, each on its own split of the rows
+    n_pairs : int | None, default=None
+        heat maps at most; None for three per feature
+    learning_rate : float, default=.1
+        share of a Newton step
+    max_cycles : int, default=2000
+        passes over the terms at most, in each stage
+    max_bins : int, default=64
+        bins of a curve
+    pair_bins : int, default=16
+        bins of a heat map, along either side
+    validation_fraction : float, default=.15
+        rows that a bag holds out
+    n_iter_no_change : int, default=4
+        looks (ten cycles each) without improvement before a stage ends
+    l2 : float, default=.1
+        ridge on every value
+    min_curvature : float, default=.01
+        lightest part that gets a value
+    bar : float, default=.8
+        terms below this share of the best gain rest
+    calibrate : bool, default=True
+        scale all scores by the factor that held-out rows ask for?
+    monotonic_cst : dict | ArrayLike | None, default=None
+        +1 (rising), -1 (falling) or 0 for each feature, or a dict by name
+    categorical_features : ArrayLike | None, default=None
+        indices, names or mask of nominal columns
+    class_weight : dict | str | None, default=None
+        weight of each class, or "balanced"
+    n_jobs : int | None, default=None
+        bags boosted at a time
+    random_state : int | np.random.RandomState | None, default=0
+        seed of the splits
+
+    Attributes
+    ----------
+    intercept_ : float array
+        mean score of every class; one number for two classes
+    points_ : list of float arrays
+        cut points of every feature, for nominal ones the value of each bin
+    groups_ : list of uint8 arrays
+        bin of the heat maps for every bin of the curves
+    mass_ : list of float arrays
+        share of the training weight in every bin
+    curves_ : list of float arrays
+        score of every bin and class, for each feature
+    curve_spread_ : list of float arrays
+        standard deviation of the curves over the bags
+    pairs_ : int array
+        the two features of every heat map
+    joint_ : list of float arrays
+        share of the training weight in every cell
+    maps_ : list of float arrays
+        score of every cell and class, for each pair
+    map_spread_ : list of float arrays
+        standard deviation of the heat maps over the bags
+    bag_importances_ : float array
+        importance of every term in each bag, curves first
+    scale_ : float
+        factor on all tables that the held-out rows asked for
+    edits_ : list of str
+        what was changed by hand
+    history_ : Arrow table
+        loss and held-out loss of each look, for both stages
+    classes_
+        the classes, sorted; columns of probabilities are in this order
+    term_importances_ : ndarray
+        Mean absolute score that each term adds on the training rows, curves first.
+    feature_importances_ : ndarray
+        Importance of every feature, half of each heat map for either side; they sum to one.
+    terms_ : pyarrow.Table
+        The terms by importance (`weight`, the mean absolute score they add), in the columns
+        of all boosters.
+    n_features_in_
+        number of columns seen by `fit`
+    feature_names_in_
+        names of the columns seen by `fit`, where it was given a table
+    kinds_
+        "numeric" or "nominal", one per column
+    categories_
+        words of every nominal column, None for a numeric one
+    missing_
+        which columns had missing values in training
+    readings_
+        how every column of the table was read
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from boostlit import GlassBoxClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-1, 1, (300, 3))
+    >>> y = X[:, 0]*X[:, 1] + X[:, 2] > 0
+    >>> model = GlassBoxClassifier(n_bags=2, random_state=0).fit(X, y)
+    >>> print(model.predict(X[:3]).shape, model.score(X, y) > .9)
+    """
     #: intercept_ (float array): mean score of every class; one number for two classes
     #: points_ (list of float arrays): cut points of every feature, for nominal ones the value of each bin
     #: groups_ (list of uint8 arrays): bin of the heat maps for every bin of the curves
@@ -468,7 +687,22 @@ class GlassBoxClassifier(_GlassBoxReader, _GlassBoxEditor, _GlassBoxScores, Clas
         self.class_weight, self.n_jobs, self.random_state = class_weight, n_jobs, random_state
 
     def fit(self, X:"ArrayLike", y:"ArrayLike", sample_weight:"ArrayLike|None"=None)->"GlassBoxClassifier":
-        "Learn curves and heat maps from the rows of `X` with labels `y`."
+        """Learn curves and heat maps from the rows of `X` with labels `y`.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+        y : ArrayLike
+            label of every row
+        sample_weight : ArrayLike | None, default=None
+            weight of every row; None: all the same
+
+        Returns
+        -------
+        GlassBoxClassifier
+            the estimator itself
+        """
         _check_parameters(self)
         X, y = tabular_input(self, X, y, reset=True, nominal=self.categorical_features)
         self.classes_, labels = encode_labels(y)
@@ -483,7 +717,7 @@ class GlassBoxClassifier(_GlassBoxReader, _GlassBoxEditor, _GlassBoxScores, Clas
     file_fields = staticmethod(lambda parameters, state: _file_fields(state))
 
     def check_file(self):
-        "Bins, groups, masses and tables must fit one another."
+        """Bins, groups, masses and tables must fit one another."""
         _check_tables(self)
 
     def __sklearn_tags__(self):
