@@ -212,6 +212,7 @@ class CorrectiveBilinearClassifier(BilinearBoostClassifier):
     >>> X = rng.normal(size=(80, 6, 4)) + 1.5*y[:, None, None]*np.outer([1, 0, 0, 0, 0, 1], [1, 1, 0, 0])
     >>> model = CorrectiveBilinearClassifier(random_state=0).fit(X, y)
     >>> print(model.score(X, y) > .9)
+    True
     """
     #: scale_ (float): root mean square length of the training blocks
     loss, normalise, coupling, balanced, fit_intercept = "hinge", True, "none", False, True

@@ -56,7 +56,7 @@ def compiled_function(function):
     copy.__qualname__ = function.__qualname__
     try:
         fast = njit(cache=True, nogil=True)(copy)
-    except RuntimeError:  # no folder that can be written to
+    except (RuntimeError, OSError):  # no folder that can be written to, or no file behind the function
         return njit(nogil=True)(copy)
     _forgive_full_disk(getattr(fast, "_cache", None))
     return fast

@@ -173,6 +173,8 @@ def association_rules(transactions:Any,           # anything `read_baskets` take
     >>> rules = association_rules(baskets, min_support=4, min_confidence=.7)
     >>> print(read_baskets(baskets).names.tolist() if hasattr(read_baskets(baskets).names, "tolist") else list(read_baskets(baskets).names))
     >>> print(rules.select(["antecedent", "consequent", "confidence"]).to_pylist()[0])
+    ['bread', 'butter', 'jam', 'tea']
+    {'antecedent': ['butter'], 'consequent': ['bread'], 'confidence': 1.0}
     """
     if consequents not in ("single", "any"):
         raise ValueError(f'consequents must be "single" or "any", got {consequents!r}')
@@ -365,6 +367,7 @@ def significant_itemsets(transactions:Any,           # anything `read_baskets` t
     >>> y = T[:, 0] & T[:, 1]
     >>> found = significant_itemsets(T, y, n_permutations=200)
     >>> print(found.num_rows > 0)
+    True
     """
     if not 0 < alpha < 1: raise ValueError(f"alpha must lie in (0, 1), got {alpha}")
     baskets = read_baskets(transactions)

@@ -645,6 +645,7 @@ class GlassBoxClassifier(_GlassBoxReader, _GlassBoxEditor, _GlassBoxScores, Clas
     >>> y = X[:, 0]*X[:, 1] + X[:, 2] > 0
     >>> model = GlassBoxClassifier(n_bags=2, random_state=0).fit(X, y)
     >>> print(model.predict(X[:3]).shape, model.score(X, y) > .9)
+    (3,) True
     """
     #: intercept_ (float array): mean score of every class; one number for two classes
     #: points_ (list of float arrays): cut points of every feature, for nominal ones the value of each bin
