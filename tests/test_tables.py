@@ -103,7 +103,8 @@ def test_a_duration_is_a_number_beside_words_too():
 
 
 @pytest.mark.parametrize("column", [[[1], [2]]*2, [{"a": 1}]*4, [b"x"]*4, [1, "x", 2, 3],
-                                    [1 + 2j]*4, [object()]*4], ids=str)
+                                    [1 + 2j]*4, [object()]*4],
+                         ids=["lists", "dicts", "bytes", "mixed", "complex", "objects"])
 def test_what_cannot_be_used_is_named(column):
     X = pd.DataFrame({"fine": [1., 2, 3, 4], "odd": pd.Series(column, dtype=object)})
     with pytest.raises(ValueError, match="'odd'"): AdaBoostClassifier().fit(X, [0, 1, 0, 1])
