@@ -129,7 +129,7 @@ def test_planted_motif_is_found_and_survives_disk_and_networkx(tmp_path):
     from boostlit import load_model, save_model
     pairs, y = planted_graphs(60, 10, seed=4)
     m = LPBoostClassifier("subgraphs", nu=.1, max_length=3).fit(pairs, y)
-    assert (m.predict(pairs) == y).mean() > .95 and "A" in m.terms_["term"][0].as_py()
+    assert (m.predict(pairs) == y).mean() > .95 and "A" in m.terms_["text"][0].as_py()
     save_model(m, tmp_path/"m")
     assert np.allclose(load_model(tmp_path/"m").decision_function([to_nx(*p) for p in pairs]), m.decision_function(pairs))
     one = OneClassLPBoost("subgraphs", nu=.3).fit(pairs)
@@ -151,4 +151,7 @@ def test_patterns_of_more_than_127_nodes():
     assert is_minimal(rising, n, 0, 1, n + 1)
     assert not is_minimal(falling, n, n, 1, n + 1)
     path = to_graph_set([(list(range(n + 1)), [(k, k + 1, 0) for k in range(n)])])
-    assert contains(path, 0, rising)[0]
+    named = np.array([(k, k + 1, path.edge_label[0], path.node_label[k + 1]) for k in range(n)])
+    assert contains(path, path.node_label[0], named)[0]
+    named[-1, 3] = path.node_label[0]
+    assert not contains(path, path.node_label[0], named)[0]

@@ -354,8 +354,8 @@ def pairwise(small=False):
     "Pairwise boosting, 400 rounds, against metric learning and LightGBM on symmetric features."
     from boostlit.lab.pair_rivals import symmetric_features
     from boostlit.pairwise.estimator import PairwiseBoostClassifier, best_cut
-    from boostlit.lab.pairwise_tables import paper_draw
-    X, z, t = paper_draw("letter", 0)
+    from boostlit.lab.pairwise_tables import Protocol, paper_draw
+    X, z, t = paper_draw("letter", 0, Protocol(.8, rotate="always"))
     Xt, zt = (X[t][:300], z[t][:300]) if small else (X[t], z[t])
     T = 10 if small else 400
     def ours(projection, rounds):
@@ -409,7 +409,8 @@ def subgraph_fit(small=False):
 # %% ../../nbs/lab/04_benchmarks.ipynb #6482e411
 def sparse_solver(share=.05, small=False):
     "L1-penalised exponential loss, 1,500 rows, 1,000 columns, penalty a share of c_max, to 1e-8 relative."
-    from boostlit.bilinear.feature_sign import c_max, feature_sign, fista, lbfgs_split
+    from boostlit.bilinear.feature_sign import c_max, feature_sign
+    from boostlit.lab.l1_solvers import fista, lbfgs_split
     rng = np.random.default_rng(0); n, d = (100, 60) if small else (1500, 1000)
     Z = np.abs(rng.normal(size=(n, d)))*(rng.random((n, d)) < .2)
     y = np.where(Z[:, :20] @ rng.normal(size=20) + .5*rng.normal(size=n) > 0, 1., -1.)
