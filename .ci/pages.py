@@ -75,7 +75,7 @@ def text_of(cell):
             rich = joined(data.get("text/html", data.get("text/markdown", "")))
             shown = rich if "IPython.core.display" in plain else plain
             parts.append(re.sub(r"<[^<>]*>", " ", html.unescape(shown)) if rich == shown else shown)
-    text = re.sub(r"0x[0-9a-f]{6,}", "0x…", "".join(parts))
+    text = re.sub(r" at 0x[0-9a-f]{6,}|0x[0-9a-f]{6,}", "", "".join(parts))
     return re.sub(r"/(?:tmp|var/folders)/[\w./-]+", "/tmp/…", text)
 
 
