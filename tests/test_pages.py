@@ -90,7 +90,8 @@ def test_marks_are_known():
              "eval", "echo", "output", "include", "label", "code-fold", "code-summary",
              "hide_input", "exec_doc", "notest", "skip_showdoc", "hide_line",
              "layout-ncol", "column", "warning", "classes", "fig-cap", "fig-alt", "fig-width",
-             "tbl-cap", "tbl-colwidths", "fig-subcap", "hide_output", "code-overflow", "layout"}
+             "tbl-cap", "tbl-colwidths", "fig-subcap", "hide_output", "code-overflow", "layout",
+             "exercise", "solution"}  # read by the tests of the series
     for path in pages.all_pages():
         for cell in nbformat.read(path, as_version=4).cells:
             if cell.cell_type == "code":

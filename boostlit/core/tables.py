@@ -14,6 +14,7 @@ import warnings
 from collections.abc import Iterator
 from typing import NamedTuple
 import numpy as np
+import pyarrow
 from numpy.typing import ArrayLike
 
 # %% ../../nbs/core/01_tables.ipynb #fd016b72

@@ -10,6 +10,7 @@ __all__ = ['QUADRATIC_HISTORY', 'random_bits', 'start_histograms', 'product_wron
 # %% ../../nbs/distributed/02_search.ipynb #b6467f5e
 import tempfile
 import numpy as np
+import pyarrow as pa
 from sklearn.utils import check_random_state
 from ..core.boosters import AdaBoostClassifier, GentleBoostClassifier
 from ..core.datasets import load_dataset
@@ -160,7 +161,6 @@ def _not_inside(columns, n_earlier, pointers, items):
 
 def _named(flat, pointers, keep, names):
     "The lists that are kept, as an Arrow column of item names in rising order."
-    import pyarrow as pa
     lengths = np.diff(pointers)
     owner, chosen = np.repeat(np.arange(len(keep)), lengths), np.repeat(keep, lengths)
     values, owner = names[flat][chosen], owner[chosen]
@@ -169,7 +169,6 @@ def _named(flat, pointers, keep, names):
 
 def mine_prefixes(bits, n, order, n_full, lo, hi, min_support, max_length):
     "Closed sets whose first item is one of order[lo:hi]; order lists the items of all rows first, then by rising support."
-    import pyarrow as pa
     X, found = unpack_bits(bits[order], n), []
     for i in range(lo, hi):
         D = X[:, X[i]]                                           # items by rows that hold item i
@@ -196,7 +195,6 @@ def distributed_closed_itemsets(transactions,        # as for `closed_itemsets`
                                 tasks:int=64,        # pieces of work, more than workers since they are uneven
                                )->"pa.Table":        # the sets and supports of `closed_itemsets`; near the leaves in another order
     "All closed frequent itemsets, mined a few prefixes a task on a Dask cluster."
-    import pyarrow as pa
     client = dask_client(client)
     bits, n, _ = item_bits(transactions)
     least = support_count(min_support, n)

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 import numpy as np
+import pyarrow
 from ..core.boosters import AdaBoostClassifier, GentleBoostClassifier
 from ..core.loop import Boosted
 from ..core.loop_kernels import LABELS, step_factors, stump_step

@@ -13,6 +13,7 @@ __all__ = ['MOST_VALUE', 'LEAST_RANGE', 'UNIT', 'Lines', 'Load', 'Space', 'lines
 import math
 from typing import NamedTuple
 import numpy as np
+from numpy.typing import ArrayLike
 from ..core.kernels import BUDGET, kernel
 
 # %% ../../nbs/pairwise/10_kernels.ipynb #30731746
