@@ -228,7 +228,11 @@ def _calls(name, tmp):
     if name in ("load_dataset", "have_dataset"): return [(lambda v=v: getattr(b, name)(v), e) for v, e in (("wine", W), ("wien", R), ("", R), (None, R), (7, R), ("../wine", R))]
     if name in MASTERS: return [(call, e) for master in [getattr(b, name)] for call, e in _boosts(b, master, tmp)]
     if name in ("boost", "Callback", "Checkpoint", "EarlyStopping"): return _talks(b, name, tmp)
-    if name == "Booster": return [(lambda v=v: b.Booster(**v).fit(*good_data(TABLE)[:2]), R) for v in ({}, dict(n_estimators=0), dict(n_estimators="many"))]
+    if name == "Booster":
+        class Stumps(b.Booster):
+            oracle_class, master = b.StumpOracle, b.AdaBoost
+            def make_oracle(self, X, codes): return b.StumpOracle(X)
+        return [(lambda v=v: Stumps(**v).fit(*good_data(TABLE)[:2]), e) for v, e in (({}, W), (dict(n_estimators=2, subsample=.5, random_state=0), W), (dict(n_estimators=0), R), (dict(n_estimators="many"), R), (dict(learning_rate=-1), R), (dict(learning_rate=np.nan), R), (dict(subsample=2), R))]
     if name == "read_baskets": return [(lambda v=v: b.read_baskets(v), e) for v, e in (
         (T, W), (_frozen(T), W), ([["a", "b"], ["b"]], W), ([[0, 2], []], W), ([], E), (sparse.csr_matrix(T), W), (pa.array([[0, 2], [1]]), W), (T*2., R), (np.where(T, np.nan, 0.), R), (T[0], R), (None, R), (3., R), (pa.array([[-1]]), R), (pa.array(["a"]), R))]
     if name == "association_rules": return [(lambda v=v, k=k: b.association_rules(v, **{**dict(min_support=1), **k}), e) for v, k, e in (

@@ -216,8 +216,13 @@ class _Fisher:
     "Two-sided p-values of Eq. (2) for all supports, made when first asked for."
     def __init__(self, n, positives):
         self.n, self.positives, self.tables = n, positives, {}
-        self.least = np.array([1.] + [self.table(x).min() for x in range(1, n + 1)])
+        self.least = np.array([1.] + [self.smallest(x) for x in range(1, n + 1)])
         self.reach = np.minimum.accumulate(self.least)       # never rises
+
+    def smallest(self, x):
+        "The smallest p-value that a pattern of this support can have, over counts that can occur."
+        low, high = max(0, x - self.n + self.positives), min(x, self.positives)
+        return self.table(x)[low:high + 1].min()
 
     def table(self, x):
         "p(x, t) for t = 0..x."
@@ -295,7 +300,7 @@ def tarone(patterns, count, y, alpha=.05)->Significance: # count(low, most)
     low, high = 1, n
     while low < high:
         middle = (low + high)//2
-        most = int(alpha/fisher.reach[middle])
+        most = int(min(alpha/max(fisher.reach[middle], 1e-300), 2.**62))
         if count(middle, most) <= most: high = middle
         else: low = middle + 1
     rows = []
