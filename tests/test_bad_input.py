@@ -17,6 +17,8 @@ ESTIMATORS = {
     "OneAndHalfClassLPBoost": (TABLE, dict(nu=.3)), "OneClassLPBoost": (ONE, dict(nu=.3)),
     "CompositionalBoostClassifier": (BINARY, dict(n_estimators=3)), "PairwiseBoostClassifier": (PAIRS, dict(n_estimators=3)),
     "BilinearBoostClassifier": (BLOCKS, dict(n_estimators=2)), "SparseBilinearClassifier": (BLOCKS, {}), "TableEncoder": (ONE, {}),
+    "LogitBoostClassifier": (TABLE, dict(n_estimators=3)), "GlassBoxClassifier": (TABLE, dict(n_bags=2, max_cycles=20)),
+    "CorrectiveBilinearClassifier": (BLOCKS, dict(n_estimators=2)),
 }
 
 
@@ -164,9 +166,39 @@ def _fitted():
     return AdaBoostClassifier(n_estimators=3).fit(X, y), X, y
 
 
+MASTERS = ["AdaBoost", "Gentle", "Logistic", "MadaBoost", "SAMME", "Multinomial"]
+
+
+def _boosts(b, master, tmp):
+    "Good and bad labels, weights and oracles under a master."
+    X, y, _ = good_data(TABLE)
+    classes = master.__name__ in ("SAMME", "Multinomial")
+    y, n_classes = (y, 3) if classes else (2.*y - 1, 2)
+    kind = {"SAMME": "error", "AdaBoost": "error", "MadaBoost": "error"}.get(master.__name__, "least_squares")
+    def oracle(): return b.StumpOracle(X, criterion=kind, **(dict(n_classes=3) if classes and kind == "error" else {}))
+    def run(y=y, **k): return lambda: b.boost(oracle(), master(), y, **{**dict(n_rounds=2, n_classes=n_classes), **k})
+    w = np.ones(len(y))
+    return [(run(), W), (run(_frozen(y), weights=_frozen(w)), W), (run(weights=w*1e300), W), (run(weights=w[:-1]), R), (run(weights=0*w), R), (run(weights=-w), R), (run(weights=w*np.nan), R)]
+
+
+def _talks(b, name, tmp):
+    "The loop and its listeners."
+    X, y, _ = good_data(TABLE)
+    s = 2.*y - 1
+    def run(*callbacks, **k): return b.boost(b.StumpOracle(X), b.AdaBoost(), s, n_rounds=2, callbacks=callbacks, **k)
+    if name == "boost": return [(lambda: run(), W), (lambda: run(weights=np.ones(3)), R), (lambda: run(n_classes=3), R), (lambda: run(7), R)]
+    if name == "Callback": return [(lambda: run(b.Callback()), W), (lambda: run(b.Callback(), b.Callback()), W)]
+    if name == "Checkpoint":
+        (tmp/"text").write_text("hello")
+        return [(lambda: run(b.Checkpoint(tmp/"run")), W), (lambda: run(b.Checkpoint(str(tmp/"run"), 1)), W), (lambda: run(b.Checkpoint(tmp/"text")), R)]
+    return [(lambda: run(b.EarlyStopping(X, [s])), W), (lambda: run(b.EarlyStopping(X, [s], np.ones(len(s)))), W), (lambda: run(b.EarlyStopping(X, [s[:-1]])), R), (lambda: run(b.EarlyStopping(X, [s], np.ones(3))), R)]
+
+
 def _calls(name, tmp):
     import boostlit as b
     T = np.array([[1, 0, 1], [1, 1, 0], [1, 1, 1]], bool)
+    if name == "significant_itemsets": return [(lambda v=v, k=k: b.significant_itemsets(*v, **{**dict(n_permutations=20), **k}), e) for v, k, e in (
+        ((T, [0, 1, 1]), {}, W), ((_frozen(T), _frozen([0, 1, 1])), {}, W), ((T, ["a", "b", "b"]), dict(method="tarone"), W), ((T, [0, 0, 0]), {}, R), ((T, [0, 1]), {}, R), ((T, None), {}, R), ((T, [0, 1, 2]), {}, R), ((T[:0], []), {}, R), ((T*2., [0, 1, 1]), {}, R), ((None, [0, 1, 1]), {}, R), ((T, [0, 1, 1]), dict(method="guess"), R))]
     if name.endswith("_itemsets"): return [(lambda v=v: getattr(b, name)(*v), e) for v, e in (
         ((T, 1), W), ((_frozen(T), 1), W), ((np.asfortranarray(T), 1), W), ((T.astype(int), 1), W), ((T.astype(float), 1), W), ((T.tolist(), 1), E), ((sparse.csr_matrix(T), 1), W), ((pa.array([[0, 2], [1]]), 1), W), ((T[:0], 1), E), ((T[:, :0], 1), E),
         ((T*2., 1), R), ((np.where(T, np.nan, 0.), 1), R), ((np.where(T, np.inf, 0.), 1), R), ((T[0], 1), R), ((np.full((2, 2), "a"), 1), R), ((None, 1), R), ((pa.array([[-1]]), 1), R), ((pa.array(["a"]), 1), R), ((T, -1), R), ((T, 2.), R), ((T, "a"), R), ((T, None), R), ((T, 0.), R), ((T, 99), W), ((T, 1, 0), R), ((pa.array([[2**40]]), 1), R))]
@@ -194,10 +226,22 @@ def _calls(name, tmp):
         with pa.OSFile(str(tmp/"foreign"), "wb") as f, pa.ipc.new_file(f, pa.schema([("a", pa.int64())])) as out: out.write_table(pa.table({"a": [1]}))
         return [(lambda v=v: b.load_model(tmp/v), R) for v in ("empty", "text", "arrow", "foreign")]
     if name in ("load_dataset", "have_dataset"): return [(lambda v=v: getattr(b, name)(v), e) for v, e in (("wine", W), ("wien", R), ("", R), (None, R), (7, R), ("../wine", R))]
+    if name in MASTERS: return [(call, e) for master in [getattr(b, name)] for call, e in _boosts(b, master, tmp)]
+    if name in ("boost", "Callback", "Checkpoint", "EarlyStopping"): return _talks(b, name, tmp)
+    if name == "Booster":
+        class Stumps(b.Booster):
+            oracle_class, master = b.StumpOracle, b.AdaBoost
+            def make_oracle(self, X, codes): return b.StumpOracle(X)
+        return [(lambda v=v: Stumps(**v).fit(*good_data(TABLE)[:2]), e) for v, e in (({}, W), (dict(n_estimators=2, subsample=.5, random_state=0), W), (dict(n_estimators=0), R), (dict(n_estimators="many"), R), (dict(learning_rate=-1), R), (dict(learning_rate=np.nan), R), (dict(subsample=2), R))]
+    if name == "read_baskets": return [(lambda v=v: b.read_baskets(v), e) for v, e in (
+        (T, W), (_frozen(T), W), ([["a", "b"], ["b"]], W), ([[0, 2], []], W), ([], E), (sparse.csr_matrix(T), W), (pa.array([[0, 2], [1]]), W), (T*2., R), (np.where(T, np.nan, 0.), R), (T[0], R), (None, R), (3., R), (pa.array([[-1]]), R), (pa.array(["a"]), R))]
+    if name == "association_rules": return [(lambda v=v, k=k: b.association_rules(v, **{**dict(min_support=1), **k}), e) for v, k, e in (
+        (T, {}, W), ([["a", "b"], ["b"]], {}, W), (T[:0], {}, E), (T, dict(min_support=-1), R), (T, dict(min_support="a"), R), (T, dict(min_support=None), R), (T, dict(consequents="two"), R), (T, dict(correction="none at all"), R), (T, dict(max_length=0), R), (T*2., {}, R), (None, {}, R))]
     if name == "list_datasets": return [(b.list_datasets, W)]
 
 
-FUNCTIONS = ["closed_itemsets", "frequent_itemsets", "maximal_itemsets", "mine_rules", "StumpOracle", "margins", "ShapeDisplay", "save_model", "load_model", "load_dataset", "have_dataset", "list_datasets"]
+FUNCTIONS = ["closed_itemsets", "frequent_itemsets", "maximal_itemsets", "mine_rules", "StumpOracle", "margins", "ShapeDisplay", "save_model", "load_model", "load_dataset", "have_dataset", "list_datasets",
+             *MASTERS, "boost", "Booster", "Callback", "Checkpoint", "EarlyStopping", "read_baskets", "association_rules", "significant_itemsets"]
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

@@ -11,7 +11,7 @@ __all__ = ['CHOICES', 'alternate', 'gradient_start', 'boost_reference', 'TermSet
 # %% ../../nbs/bilinear/04_boosting.ipynb #ea66d0b5
 from collections.abc import Iterator
 from numbers import Integral, Real as Number
-from typing import NamedTuple
+from typing import Any, NamedTuple
 import warnings
 import numpy as np
 import pyarrow as pa
@@ -569,49 +569,61 @@ class BilinearBoostClassifier(Booster):
         self.slope_ = _slope(self, *problem) if finished else 1.
         return self
 
-    def make_oracle(self, X, codes):
+    def make_oracle(self, X:Any, codes:np.ndarray)->Any:
         """Bilinear terms over the blocks.
 
         Parameters
         ----------
-        X
+        X : Any
             rows, one per example: an array, or a table with named columns
-        codes
-            an oracle
+        codes : ndarray
+            class number of every row
+
+        Returns
+        -------
+        Any
         """
         seed = int(check_random_state(self.random_state).randint(2**31-1))
         names = set(TermSettings._fields) - {"seed"}
         return BilinearOracle(X, TermSettings(seed=seed, **{k: getattr(self, k) for k in names}))
 
-    def make_master(self, n_classes):
+    def make_master(self, n_classes:int)->Any:
         """The paper's step for one problem, or for all classes at once.
 
         Parameters
         ----------
-        n_classes
-            a master
+        n_classes : int
+            how many classes there are
+
+        Returns
+        -------
+        Any
         """
         return BilinearStep(n_classes, self.loss, self.normalise, self.coupling, self.balanced)
 
-    def read_rows(self, X, y=None):
+    def read_rows(self, X:Any, y:Any=None)->Any:
         """Blocks when predicting, blocks and labels when fitting.
 
         Parameters
         ----------
-        X
+        X : Any
             rows, one per example: an array, or a table with named columns
-        y : default=None
-            rows, or rows and labels
+        y : Any, default=None
+            label of every row
+
+        Returns
+        -------
+        Any
         """
         blocks = _check_blocks(self, X, fit=y is not None)
         return blocks if y is None else (blocks, _check_labels(y, blocks.shape[0]))
 
-    def keep_hypotheses(self, columns):
+    def keep_hypotheses(self, columns:list)->None:
         """Terms as three arrays, coefficients included.
 
         Parameters
         ----------
-        columns
+        columns : list
             hypotheses of every part, round by round
         """
         terms, factors = np.moveaxis(np.array(columns), 0, 1), np.atleast_2d(self.alphas_).T
@@ -664,13 +676,17 @@ class BilinearBoostClassifier(Booster):
             F += term_scores(X, A, B) + b[:, None]
         return F[0] if len(F) == 1 else F.T
 
-    def proba_of(self, scores):
+    def proba_of(self, scores:np.ndarray)->np.ndarray:
         """Probabilities of scores, by the link with the chosen slope.
 
         Parameters
         ----------
-        scores
+        scores : ndarray
             (n, K)
+
+        Returns
+        -------
+        ndarray
         """
         return scores_to_proba(self.slope_*scores)
 
@@ -693,20 +709,29 @@ class BilinearBoostClassifier(Booster):
         more = [f"           and {len(rows) - 6} more"] if len(rows) > 6 else []
         return "\n".join([repr(self)] + lines + more)
 
-    def trial_input(self):
-        """A block of zeros, to try a model from a file on."""
+    def trial_input(self)->np.ndarray:
+        """A block of zeros, to try a model from a file on.
+
+        Returns
+        -------
+        ndarray
+        """
         return np.zeros((1, self.n_words_, self.n_components_))
 
     @staticmethod
-    def upgrade_file(parameters, state):
+    def upgrade_file(parameters:dict, state:dict)->tuple:
         """Files of 0.1: patience was the value of early_stopping, probabilities had no slope.
 
         Parameters
         ----------
-        parameters
+        parameters : dict
             parameters of the estimator, by name
-        state
+        state : dict
             where the master stands: labels, weights, scores
+
+        Returns
+        -------
+        tuple
         """
         patience = parameters.get("early_stopping")
         if "early_stopping" in parameters: parameters["early_stopping"] = bool(patience)

@@ -7,6 +7,7 @@ __all__ = ['weighted_sum', 'component', 'ComponentOracle', 'SoftMargin', 'Correc
            'matrix_sets']
 
 # %% ../../nbs/bilinear/10_corrective.ipynb #7ab40892
+from typing import Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
@@ -161,13 +162,16 @@ class CorrectiveBilinearClassifier(BilinearBoostClassifier):
 
     Attributes
     ----------
+    words_ : float array, rounds x parts x words
+        alpha of every term
+    penalties_ : float array, 2 x parts
+        the price C, once for every part
+    slope_ : float
+        of the link from scores to probabilities
     scale_ : float
         root mean square length of the training blocks
     feature_importances_ : ndarray
         Share of each word in the squared length of all weights.
-    slope_
-    penalties_
-    words_
     components_ : float array, rounds x parts x components
         beta of every term
     biases_ : float array, rounds x parts
@@ -214,6 +218,9 @@ class CorrectiveBilinearClassifier(BilinearBoostClassifier):
     >>> print(model.score(X, y) > .9)
     True
     """
+    #: words_ (float array, rounds x parts x words): alpha of every term
+    #: penalties_ (float array, 2 x parts): the price C, once for every part
+    #: slope_ (float): of the link from scores to probabilities
     #: scale_ (float): root mean square length of the training blocks
     loss, normalise, coupling, balanced, fit_intercept = "hinge", True, "none", False, True
     learning_rate, subsample, warm_start, start = 1., 1., False, "constant"
@@ -235,18 +242,18 @@ class CorrectiveBilinearClassifier(BilinearBoostClassifier):
                 ):
         store(self, locals())
 
-    def fit(self, X, y, sample_weight=None, validation=None)->"CorrectiveBilinearClassifier":
+    def fit(self, X:Any, y:Any, sample_weight:Any=None, validation:Any=None)->"CorrectiveBilinearClassifier":
         """Fit on blocks `X` and labels `y`.
 
         Parameters
         ----------
-        X
+        X : Any
             rows, one per example: an array, or a table with named columns
-        y
+        y : Any
             label of every row
-        sample_weight : default=None
+        sample_weight : Any, default=None
             weight of every row; None: all the same
-        validation : default=None
+        validation : Any, default=None
             (X, y) to stop early on
 
         Returns
@@ -267,47 +274,59 @@ class CorrectiveBilinearClassifier(BilinearBoostClassifier):
         if self.calibrate and run.stopped != "interrupted": _log_odds(self, X, codes, weights)
         return self
 
-    def make_oracle(self, X, codes):
+    def make_oracle(self, X:Any, codes:np.ndarray)->Any:
         """Bilinear terms over the blocks.
 
         Parameters
         ----------
-        X
+        X : Any
             rows, one per example: an array, or a table with named columns
-        codes
-            an oracle
+        codes : ndarray
+            class number of every row
+
+        Returns
+        -------
+        Any
         """
         return ComponentOracle(_Scaled(X, 1/self.scale_))
 
-    def make_master(self, n_classes):
+    def make_master(self, n_classes:int)->Any:
         """The paper's step for one problem, or for all classes at once.
 
         Parameters
         ----------
-        n_classes
-            a master
+        n_classes : int
+            how many classes there are
+
+        Returns
+        -------
+        Any
         """
         return SoftMargin(self.C)
 
-    def keep_hypotheses(self, columns):
+    def keep_hypotheses(self, columns:list)->None:
         """Terms as arrays, in the units of the data.
 
         Parameters
         ----------
-        columns
+        columns : list
             hypotheses of every part, round by round
         """
         self.penalties_ = np.full((2, len(columns)), self.C)
         super().keep_hypotheses(columns)
         self.words_ /= self.scale_
 
-    def proba_of(self, scores):
+    def proba_of(self, scores:np.ndarray)->np.ndarray:
         """Scores are log-odds, class by class.
 
         Parameters
         ----------
-        scores
+        scores : ndarray
             (n, K)
+
+        Returns
+        -------
+        ndarray
         """
         if scores.ndim == 1: return SoftMargin().proba(scores)
         p = SoftMargin().proba(scores.ravel())[:, 1].reshape(scores.shape)
@@ -320,15 +339,19 @@ class CorrectiveBilinearClassifier(BilinearBoostClassifier):
         return size/size.sum() if size.sum() > 0 else size
 
     @staticmethod
-    def upgrade_file(parameters, state):
+    def upgrade_file(parameters:dict, state:dict)->tuple:
         """Files of 0.1: patience was the value of early_stopping, probabilities had no slope.
 
         Parameters
         ----------
-        parameters
+        parameters : dict
             parameters of the estimator, by name
-        state
+        state : dict
             where the master stands: labels, weights, scores
+
+        Returns
+        -------
+        tuple
         """
         return parameters, state
 

@@ -13,7 +13,7 @@ __all__ = ['FORMS', 'Vocabulary', 'learn_vocabulary', 'informative_items', 'Gain
 # %% ../../nbs/compositional/05_estimator.ipynb #48d529e1
 from collections.abc import Iterator
 from textwrap import fill
-from typing import NamedTuple
+from typing import Any, NamedTuple
 import numbers
 import warnings
 import numpy as np
@@ -536,26 +536,34 @@ class CompositionalBoostClassifier(Booster):
         self.priors_ = self.priors_/self.priors_.sum()
         return self
 
-    def make_master(self, n_classes):
+    def make_master(self, n_classes:int)->Any:
         """Algorithm 2, or logistic boosting.
 
         Parameters
         ----------
-        n_classes
-            a master
+        n_classes : int
+            how many classes there are
+
+        Returns
+        -------
+        Any
         """
         if form_of(self)["loss"] == "samme": return RuleVotes(self.abstain)
         return RuleLogistic() if n_classes == 2 else RuleMultinomial()
 
-    def make_oracle(self, X, codes):
+    def make_oracle(self, X:Any, codes:np.ndarray)->Any:
         """The items of the table, and where rules over them come from.
 
         Parameters
         ----------
-        X
+        X : Any
             rows, one per example: an array, or a table with named columns
-        codes
-            an oracle
+        codes : ndarray
+            class number of every row
+
+        Returns
+        -------
+        Any
         """
         form = form_of(self)
         words = learn_vocabulary(X, self.kinds_, codes, form["cuts"], self.threshold_scale)
@@ -565,24 +573,28 @@ class CompositionalBoostClassifier(Booster):
         self._oracle.codes = codes
         return self._oracle
 
-    def keep_hypotheses(self, columns):
+    def keep_hypotheses(self, columns:list)->None:
         """Rules as flat arrays, round after round.
 
         Parameters
         ----------
-        columns
+        columns : list
             hypotheses of every part, round by round
         """
         keep_rules(self, columns, self._oracle)
         if not self.warm_start: del self._oracle
 
-    def round_hypotheses(self, t):
+    def round_hypotheses(self, t:int)->list:
         """Items of the rules of a round.
 
         Parameters
         ----------
-        t
+        t : int
             one per part
+
+        Returns
+        -------
+        list
         """
         return [self.rule_items_[self.rule_pointers_[r]:self.rule_pointers_[r+1]]
                 for r in np.flatnonzero(self.rule_rounds_ == t)]
@@ -652,28 +664,36 @@ class CompositionalBoostClassifier(Booster):
         return explain_rules(self, X)
 
     @staticmethod
-    def file_fields(parameters, state):
+    def file_fields(parameters:dict, state:dict)->dict:
         """What a model file holds.
 
         Parameters
         ----------
-        parameters
+        parameters : dict
             parameters of the estimator, by name
-        state
+        state : dict
             where the master stands: labels, weights, scores
+
+        Returns
+        -------
+        dict
         """
         return rule_file(parameters)
 
     @staticmethod
-    def upgrade_file(parameters, state):
+    def upgrade_file(parameters:dict, state:dict)->tuple:
         """Files of 0.1 had a list of nominal values instead of primitives.
 
         Parameters
         ----------
-        parameters
+        parameters : dict
             parameters of the estimator, by name
-        state
+        state : dict
             where the master stands: labels, weights, scores
+
+        Returns
+        -------
+        tuple
         """
         return upgrade_rules(parameters, state)
 

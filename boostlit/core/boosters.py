@@ -13,6 +13,7 @@ __all__ = ['CONTROLS', 'TERMS', 'STUMP_FILE', 'check_controls', 'check_number', 
 # %% ../../nbs/core/06_boosters.ipynb #46e77952
 from collections.abc import Iterator
 from numbers import Integral, Real
+from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 import pyarrow as pa
@@ -339,61 +340,72 @@ class Booster(Predictions):
         """
         return link(self.make_master(len(self.classes_)), scores, len(self.classes_))
 
-    def make_oracle(self, X, codes:np.ndarray): # an oracle
+    def make_oracle(self, X:Any, codes:np.ndarray)->Any:
         """The oracle over validated rows `X` with class numbers `codes`.
 
         Parameters
         ----------
-        X
+        X : Any
             rows, one per example: an array, or a table with named columns
         codes : ndarray
-            an oracle
+            class number of every row
+
+        Returns
+        -------
+        Any
         """
         raise NotImplementedError(f"{type(self).__name__} does not say which oracle to ask: "
                                   "define make_oracle(X, codes)")
 
-    def make_master(self, n_classes:int): # a master
+    def make_master(self, n_classes:int)->Any:
         """The master for so many classes; one for two classes is used one against the rest.
 
         Parameters
         ----------
         n_classes : int
-            a master
+            how many classes there are
+
+        Returns
+        -------
+        Any
         """
         return self.master()
 
-    def read_rows(self, X, y=None): # rows, or rows and labels
+    def read_rows(self, X:Any, y:Any=None)->Any:
         """Validated rows when predicting, rows and labels when fitting.
 
         Parameters
         ----------
-        X
+        X : Any
             rows, one per example: an array, or a table with named columns
-        y : default=None
-            rows, or rows and labels
+        y : Any, default=None
+            label of every row
+
+        Returns
+        -------
+        Any
         """
         if y is None:
             return tabular_input(self, X)
         return tabular_input(self, X, y, reset=True, nominal=nominal_of(self))
 
-    def apply(self, hypothesis, X)->np.ndarray: # outputs
+    def apply(self, hypothesis:Any, X:Any)->np.ndarray:
         """What a hypothesis says on validated rows.
 
         Parameters
         ----------
-        hypothesis
+        hypothesis : Any
             a hypothesis that the oracle has answered with
-        X
-            outputs
+        X : Any
+            rows, one per example: an array, or a table with named columns
 
         Returns
         -------
         ndarray
-            outputs
         """
         return self.oracle_class.apply(hypothesis, X)
 
-    def keep_hypotheses(self, columns:list):
+    def keep_hypotheses(self, columns:list)->None:
         """Store the terms: lists of hypotheses, one per part, all of one length.
 
         Parameters
@@ -697,7 +709,16 @@ def first_loss(est)->float:
 
 def file_of(hypothesis:np.dtype, name:str="hypotheses_", **ranges):
     "What a model file of a booster holds, for hypotheses that are records with fields in `ranges`."
-    def fields(parameters, state):
+    def fields(parameters:dict, state:dict)->dict:
+        """What a file holds, by attribute.
+
+        Parameters
+        ----------
+        parameters
+            of the estimator, by name
+        state
+            fitted attributes, by name
+        """
         flat = np.ndim(state.get("alphas_")) == 1
         return {**TABLE_FIELDS, "classes_": Labels("classes"), "history_": Table(),
                 "n_iter_": OrMissing(Whole("kept", 0, 2**40)),
@@ -713,15 +734,19 @@ class _StumpBooster(Booster):
     oracle_class, term = StumpOracle, "stump"
     kind_of_stump = "error"
 
-    def make_oracle(self, X, codes):
+    def make_oracle(self, X:Any, codes:np.ndarray)->Any:
         """Stumps, or copies of the base learner.
 
         Parameters
         ----------
-        X
+        X : Any
             rows, one per example: an array, or a table with named columns
-        codes
-            an oracle
+        codes : ndarray
+            class number of every row
+
+        Returns
+        -------
+        Any
         """
         learner, n_classes = base_learner(self), len(self.classes_)
         classes = n_classes if "class" in self.make_master(n_classes).takes else None
@@ -732,36 +757,44 @@ class _StumpBooster(Booster):
         kind = "class" if classes else "real" if self.kind_of_stump == "least_squares" else "sign"
         return LearnerOracle(learner, X, seed, kind)
 
-    def criterion_for(self, classes):
+    def criterion_for(self, classes:"int|None")->str:
         """How a stump is chosen.
 
         Parameters
         ----------
-        classes
+        classes : int | None
             the classes, in order
+
+        Returns
+        -------
+        str
         """
         return self.kind_of_stump
 
-    def apply(self, hypothesis, X):
+    def apply(self, hypothesis:Any, X:Any)->np.ndarray:
         """A stump, or a fitted copy of the base learner, on validated rows.
 
         Parameters
         ----------
-        hypothesis
+        hypothesis : Any
             a hypothesis that the oracle has answered with
-        X
-            outputs
+        X : Any
+            rows, one per example: an array, or a table with named columns
+
+        Returns
+        -------
+        ndarray
         """
         if hasattr(self, "stumps_"):
             return StumpOracle.apply(hypothesis, X)
         return learner_says(hypothesis, X, "real" if self.kind_of_stump == "least_squares" else "sign")
 
-    def keep_hypotheses(self, columns):
+    def keep_hypotheses(self, columns:list)->None:
         """Stumps as one array of records, learners as lists.
 
         Parameters
         ----------
-        columns
+        columns : list
             hypotheses of every part, round by round
         """
         for name in ("stumps_", "estimators_"):
@@ -771,13 +804,17 @@ class _StumpBooster(Booster):
         else:
             self.estimators_ = columns
 
-    def round_hypotheses(self, t):
+    def round_hypotheses(self, t:int)->list:
         """The stumps or learners of a round.
 
         Parameters
         ----------
-        t
+        t : int
             one per part
+
+        Returns
+        -------
+        list
         """
         return [column[t] for column in (self.stumps_ if hasattr(self, "stumps_") else self.estimators_)]
 
@@ -929,23 +966,31 @@ class AdaBoostClassifier(_StumpBooster):
 
     file_fields = STUMP_FILE
 
-    def make_master(self, n_classes):
+    def make_master(self, n_classes:int)->Any:
         """AdaBoost, or SAMME for more than two classes.
 
         Parameters
         ----------
-        n_classes
-            a master
+        n_classes : int
+            how many classes there are
+
+        Returns
+        -------
+        Any
         """
         return AdaBoost() if n_classes == 2 else SAMME()
 
-    def criterion_for(self, classes):
+    def criterion_for(self, classes:"int|None")->str:
         """The error, or the entropy for two classes.
 
         Parameters
         ----------
-        classes
+        classes : int | None
             the classes, in order
+
+        Returns
+        -------
+        str
         """
         if self.criterion not in ("error", "entropy"):
             raise ValueError(f"criterion must be 'error' or 'entropy', got {self.criterion!r}")
@@ -1167,12 +1212,16 @@ class LogitBoostClassifier(_StumpBooster):
 
     file_fields = STUMP_FILE
 
-    def make_master(self, n_classes):
+    def make_master(self, n_classes:int)->Any:
         """The logistic loss, multinomial for more than two classes.
 
         Parameters
         ----------
-        n_classes
-            a master
+        n_classes : int
+            how many classes there are
+
+        Returns
+        -------
+        Any
         """
         return Logistic() if n_classes == 2 else Multinomial()

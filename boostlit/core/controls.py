@@ -8,8 +8,9 @@ __all__ = ['hold_out', 'EarlyStopping', 'RowSample', 'fingerprint', 'data_mark',
 # %% ../../nbs/core/05_controls.ipynb #48f859b5
 import hashlib
 from pathlib import Path
+from typing import Any
 import numpy as np
-from .loop import Callback
+from .loop import Callback, Run
 from .models import write_whole
 
 # %% ../../nbs/core/05_controls.ipynb #163f5d43
@@ -32,11 +33,11 @@ class EarlyStopping(Callback):
 
     Parameters
     ----------
-    X
+    X : Any
         held-out rows, as the oracle's `apply` takes them
     labels : list
         of each part: signs, or class numbers
-    weights : default=None
+    weights : ndarray | None, default=None
         of the rows
     patience : int, default=10
         rounds without progress before the end
@@ -52,20 +53,20 @@ class EarlyStopping(Callback):
     >>> print(watch.best_round, "rounds are best for the rows held out")
     1 rounds are best for the rows held out
     """
-    def __init__(self, X,           # held-out rows, as the oracle's `apply` takes them
+    def __init__(self, X:Any,       # held-out rows, as the oracle's `apply` takes them
                  labels:list,       # of each part: signs, or class numbers
-                 weights=None,      # of the rows
+                 weights:"np.ndarray|None"=None, # of the rows
                  patience:int=10):  # rounds without progress before the end
         self.X, self.labels, self.patience = X, labels, patience
         n = len(labels[0])
         self.weights = np.full(n, 1/n) if weights is None else np.asarray(weights, float)/np.sum(weights)
 
-    def begin(self, run):
+    def begin(self, run:Run)->None:
         """Scores of zero.
 
         Parameters
         ----------
-        run
+        run : Run
             the conversation so far: its parts, its history, its settings
         """
         self.scores = [0.]*len(run.parts)
@@ -81,15 +82,19 @@ class EarlyStopping(Callback):
             self.best, self.best_round = loss, len(run.history)
         return len(run.history) - self.best_round >= self.patience
 
-    def part_loss(self, k, part):
+    def part_loss(self, k:int, part:Any)->float:
         """Weighted loss of the held-out rows under one part.
 
         Parameters
         ----------
-        k
+        k : int
             number of the part
-        part
+        part : Any
             a part of the run: one labelling of the rows
+
+        Returns
+        -------
+        float
         """
         if part.master.corrective:
             self.scores[k], self.seen[k] = 0., 0
@@ -100,12 +105,12 @@ class EarlyStopping(Callback):
         self.seen[k] = len(part.hypotheses)
         return self.weights @ part.master.losses(self.scores[k], self.labels[k])
 
-    def end(self, run):
+    def end(self, run:Run)->None:
         """Forget the rounds after the best one.
 
         Parameters
         ----------
-        run
+        run : Run
             the conversation so far: its parts, its history, its settings
         """
         if run.history and 0 < self.best_round < len(run.history):
@@ -149,7 +154,7 @@ class Checkpoint(Callback):
 
     Parameters
     ----------
-    path
+    path : str | Path
         the file
     every : int, default=10
         rounds between two writes
@@ -166,16 +171,16 @@ class Checkpoint(Callback):
     >>> print(len(run.hypotheses), "rounds")
     10 rounds
     """
-    def __init__(self, path,       # the file
+    def __init__(self, path:"str|Path", # the file
                  every:int=10):    # rounds between two writes
         self.path, self.every = Path(path), every
 
-    def begin(self, run):
+    def begin(self, run:Run)->None:
         """Replay what the file holds.
 
         Parameters
         ----------
-        run
+        run : Run
             the conversation so far: its parts, its history, its settings
         """
         self.mark = data_mark(run)
@@ -188,12 +193,12 @@ class Checkpoint(Callback):
             write_terms(run, self.path, self.mark)
         return False
 
-    def end(self, run):
+    def end(self, run:Run)->None:
         """Write what there is.
 
         Parameters
         ----------
-        run
+        run : Run
             the conversation so far: its parts, its history, its settings
         """
         if run.history:

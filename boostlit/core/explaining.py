@@ -6,6 +6,7 @@
 __all__ = ['class_stumps', 'shape_function', 'default_grid', 'ShapeDisplay', 'margins']
 
 # %% ../../nbs/core/08_explaining.ipynb #4384fadc
+from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
@@ -147,18 +148,18 @@ class ShapeDisplay:
         self.axes_[0].set_ylabel(f"contribution to the score of {self.label}")
         return self
 
-    def draw_part(self, ax, feature, grid, contribution):
+    def draw_part(self, ax:Any, feature:int, grid:np.ndarray, contribution:np.ndarray)->None:
         """One panel.
 
         Parameters
         ----------
-        ax
+        ax : Any
             axes to draw on; None: new ones
-        feature
+        feature : int
             number of the feature
-        grid
+        grid : ndarray
             values of the feature
-        contribution
+        contribution : ndarray
             what the feature adds to the score, along the grid
         """
         words = self.categories[feature] if self.categories is not None else None

@@ -364,7 +364,7 @@ class Callback:
     >>> print(model.history_.num_rows)
     5
     """
-    def begin(self, run:Run):
+    def begin(self, run:Run)->None:
         """Before the first round.
 
         Parameters
@@ -373,7 +373,7 @@ class Callback:
             the conversation so far: its parts, its history, its settings
         """
     def __call__(self, run:Run)->bool: return False
-    def end(self, run:Run):
+    def end(self, run:Run)->None:
         """After the last round, also when something went wrong.
 
         Parameters
@@ -426,34 +426,34 @@ class Boosted(NamedTuple):
     weights: np.ndarray       # the final distribution
     scores: np.ndarray        # of the training rows
 
-def boost(oracle,             # an `Oracle`
-          master,             # a `Master`
+def boost(oracle:Oracle,      # an `Oracle`
+          master:Master,      # a `Master`
           y:np.ndarray,       # signs -1 and +1, or class numbers for masters of classes
           n_rounds:int,       # most rounds
-          weights=None,       # start weights; None for uniform
-          callbacks=(),       # listeners
+          weights:"np.ndarray|None"=None, # start weights; None for uniform
+          callbacks:Iterable=(), # listeners
           plain:bool=False,   # never a fused conversation?
-          **settings,         # n_classes, learning_rate, sample
+          **settings:Any,     # n_classes, learning_rate, sample
          )->Boosted:
     """Boost one oracle under one master.
 
     Parameters
     ----------
-    oracle
+    oracle : Oracle
         an `Oracle`
-    master
+    master : Master
         a `Master`
     y : ndarray
         signs -1 and +1, or class numbers for masters of classes
     n_rounds : int
         most rounds
-    weights : default=None
+    weights : ndarray | None, default=None
         start weights; None for uniform
-    callbacks : default=()
+    callbacks : Iterable, default=()
         listeners
     plain : bool, default=False
         never a fused conversation?
-    **settings
+    **settings : Any
         n_classes, learning_rate, sample
 
     Returns

@@ -26,17 +26,21 @@ class _Stagewise:
     takes = ("sign", "silence", "real")
     corrective = wide = False
 
-    def start(self, y, weights, n_classes=2):
+    def start(self, y:np.ndarray, weights:np.ndarray, n_classes:int=2)->State:
         """Scores of zero.
 
         Parameters
         ----------
-        y
+        y : ndarray
             label of every row
-        weights
+        weights : ndarray
             weight of every row
-        n_classes : default=2
+        n_classes : int, default=2
             how many classes there are
+
+        Returns
+        -------
+        State
         """
         if n_classes != 2:
             raise ValueError(f"{type(self).__name__} works with two classes, got {n_classes}: "
@@ -44,37 +48,49 @@ class _Stagewise:
         y = np.ascontiguousarray(y, np.float64)
         return State(y, weights, np.zeros(len(y)))
 
-    def question(self, state):
+    def question(self, state:State)->tuple:
         """The labels, under the current weights.
 
         Parameters
         ----------
-        state
+        state : State
             where the master stands: labels, weights, scores
+
+        Returns
+        -------
+        tuple
         """
         return state.y, state.weights
 
-    def spread(self, outputs, coefficient, n_classes=2):
+    def spread(self, outputs:np.ndarray, coefficient:float, n_classes:int=2)->np.ndarray:
         """A term adds to one score.
 
         Parameters
         ----------
-        outputs
+        outputs : ndarray
             answers of the hypothesis on the training rows
-        coefficient
+        coefficient : float
             what the hypothesis counts for
-        n_classes : default=2
+        n_classes : int, default=2
             how many classes there are
+
+        Returns
+        -------
+        ndarray
         """
         return coefficient*np.asarray(outputs, np.float64)
 
-    def proba(self, scores):
+    def proba(self, scores:np.ndarray)->np.ndarray:
         """Scores are half the log-odds.
 
         Parameters
         ----------
-        scores
+        scores : ndarray
             score of every row so far
+
+        Returns
+        -------
+        ndarray
         """
         return softmax(np.array([-scores, scores])).T
 
@@ -92,17 +108,21 @@ class AdaBoost(_Stagewise):
     >>> print(len(run.hypotheses), "rounds, training error", round(float((run.scores*signs <= 0).mean()), 3))
     10 rounds, training error 0.023
     """
-    def answer(self, state, outputs, gain):
+    def answer(self, state:State, outputs:np.ndarray, gain:float)->float:
         """The minimiser of Z.
 
         Parameters
         ----------
-        state
+        state : State
             where the master stands: labels, weights, scores
-        outputs
+        outputs : ndarray
             answers of the hypothesis on the training rows
-        gain
+        gain : float
             what the oracle says the hypothesis is worth
+
+        Returns
+        -------
+        float
         """
         margins = state.y*outputs
         if state.kind == "real":
@@ -119,30 +139,34 @@ class AdaBoost(_Stagewise):
             return 0.
         return half_log_odds(error)
 
-    def update(self, state, outputs, coefficient):
+    def update(self, state:State, outputs:np.ndarray, coefficient:float)->None:
         """Multiply the weights by exp(-y alpha h).
 
         Parameters
         ----------
-        state
+        state : State
             where the master stands: labels, weights, scores
-        outputs
+        outputs : ndarray
             answers of the hypothesis on the training rows
-        coefficient
+        coefficient : float
             what the hypothesis counts for
         """
         step = coefficient*np.asarray(outputs, np.float64)
         state.error, state.loss = exponential_step(state.weights, state.start, state.y, step, state.scores)
 
-    def losses(self, scores, y):
+    def losses(self, scores:np.ndarray, y:np.ndarray)->np.ndarray:
         """The exponential loss.
 
         Parameters
         ----------
-        scores
+        scores : ndarray
             score of every row so far
-        y
+        y : ndarray
             label of every row
+
+        Returns
+        -------
+        ndarray
         """
         return np.exp(-np.clip(y*scores, -700, 700))
 
@@ -204,17 +228,21 @@ class Gentle(AdaBoost):
     >>> print("training error", round(float((run.scores*signs <= 0).mean()), 3))
     training error 0.025
     """
-    def answer(self, state, outputs, gain):
+    def answer(self, state:State, outputs:np.ndarray, gain:float)->float:
         """One for a least-squares fit; its least-squares coefficient for a sign.
 
         Parameters
         ----------
-        state
+        state : State
             where the master stands: labels, weights, scores
-        outputs
+        outputs : ndarray
             answers of the hypothesis on the training rows
-        gain
+        gain : float
             what the oracle says the hypothesis is worth
+
+        Returns
+        -------
+        float
         """
         state.edge = float(gain)
         outputs = np.asarray(outputs, np.float64)
@@ -223,15 +251,19 @@ class Gentle(AdaBoost):
             return 0. if mass == 0 else self.halved(state, outputs)
         return 0. if mass == 0 or gain <= TINY*mass else float(state.weights @ (state.y*outputs))/mass
 
-    def halved(self, state, outputs):
+    def halved(self, state:State, outputs:np.ndarray)->float:
         """One, or the largest half of it (of it, ...) that does not raise the loss.
 
         Parameters
         ----------
-        state
+        state : State
             where the master stands: labels, weights, scores
-        outputs
+        outputs : ndarray
             answers of the hypothesis on the training rows
+
+        Returns
+        -------
+        float
         """
         step = 1.
         if np.abs(outputs).max(initial=0.) <= 1:
@@ -245,7 +277,7 @@ class ExponentialStep(Gentle):
     "Paper 3: the oracle minimises the exponential loss, its answer is added as it is."
     takes = ("real",)
 
-    def halved(self, state, outputs):
+    def halved(self, state:State, outputs:np.ndarray)->float:
         "Always one."
         return 1.
 
@@ -265,13 +297,17 @@ class Logistic(_Stagewise):
     """
     cut = 4.    # largest working response
 
-    def question(self, state):
+    def question(self, state:State)->tuple:
         """Working responses, or labels under gradient weights for an oracle of signs.
 
         Parameters
         ----------
-        state
+        state : State
             where the master stands: labels, weights, scores
+
+        Returns
+        -------
+        tuple
         """
         p = own_probability(state.y*state.scores)
         if state.kind != "real":
@@ -282,17 +318,21 @@ class Logistic(_Stagewise):
         state.weights = weights/weights.sum()
         return np.clip(state.y/p, -self.cut, self.cut), state.weights
 
-    def answer(self, state, outputs, gain):
+    def answer(self, state:State, outputs:np.ndarray, gain:float)->float:
         """The Newton step, halved until the loss falls.
 
         Parameters
         ----------
-        state
+        state : State
             where the master stands: labels, weights, scores
-        outputs
+        outputs : ndarray
             answers of the hypothesis on the training rows
-        gain
+        gain : float
             what the oracle says the hypothesis is worth
+
+        Returns
+        -------
+        float
         """
         outputs = np.asarray(outputs, np.float64)
         p = own_probability(state.y*state.scores)
@@ -303,17 +343,21 @@ class Logistic(_Stagewise):
             return 0.
         return self.falling(state, outputs, .5 if state.kind == "real" else .5*slope/curve)
 
-    def falling(self, state, outputs, step):
+    def falling(self, state:State, outputs:np.ndarray, step:float)->float:
         """The step, halved until the loss falls.
 
         Parameters
         ----------
-        state
+        state : State
             where the master stands: labels, weights, scores
-        outputs
+        outputs : ndarray
             answers of the hypothesis on the training rows
-        step
+        step : float
             length of the step that is tried
+
+        Returns
+        -------
+        float
         """
         now = state.start @ self.losses(state.scores, state.y)
         for _ in range(40):
@@ -322,16 +366,16 @@ class Logistic(_Stagewise):
             step /= 2
         return 0.
 
-    def update(self, state, outputs, coefficient):
+    def update(self, state:State, outputs:np.ndarray, coefficient:float)->None:
         """Move the scores; the weights follow with the next question.
 
         Parameters
         ----------
-        state
+        state : State
             where the master stands: labels, weights, scores
-        outputs
+        outputs : ndarray
             answers of the hypothesis on the training rows
-        coefficient
+        coefficient : float
             what the hypothesis counts for
         """
         state.scores += coefficient*np.asarray(outputs, np.float64)
@@ -339,15 +383,19 @@ class Logistic(_Stagewise):
         state.error = float(state.start @ (state.y*state.scores <= 0))
         state.finished = state.loss <= TINY
 
-    def losses(self, scores, y):
+    def losses(self, scores:np.ndarray, y:np.ndarray)->np.ndarray:
         """Logistic loss in bits: one at margin zero.
 
         Parameters
         ----------
-        scores
+        scores : ndarray
             score of every row so far
-        y
+        y : ndarray
             label of every row
+
+        Returns
+        -------
+        ndarray
         """
         return np.logaddexp(0., -2*y*scores)/np.log(2)
 
@@ -369,17 +417,21 @@ class MadaBoost(AdaBoost):
     >>> print("training error", round(float((run.scores*signs <= 0).mean()), 3))
     training error 0.018
     """
-    def answer(self, state, outputs, gain):
+    def answer(self, state:State, outputs:np.ndarray, gain:float)->float:
         """AdaBoost's step, halved until MadaBoost's loss falls.
 
         Parameters
         ----------
-        state
+        state : State
             where the master stands: labels, weights, scores
-        outputs
+        outputs : ndarray
             answers of the hypothesis on the training rows
-        gain
+        gain : float
             what the oracle says the hypothesis is worth
+
+        Returns
+        -------
+        float
         """
         step = super().answer(state, outputs, gain)
         now = state.start @ self.losses(state.scores, state.y)
@@ -389,16 +441,16 @@ class MadaBoost(AdaBoost):
             step /= 2
         return step
 
-    def update(self, state, outputs, coefficient):
+    def update(self, state:State, outputs:np.ndarray, coefficient:float)->None:
         """Weights from the scores, with a lid.
 
         Parameters
         ----------
-        state
+        state : State
             where the master stands: labels, weights, scores
-        outputs
+        outputs : ndarray
             answers of the hypothesis on the training rows
-        coefficient
+        coefficient : float
             what the hypothesis counts for
         """
         state.scores += coefficient*np.asarray(outputs, np.float64)
@@ -408,15 +460,19 @@ class MadaBoost(AdaBoost):
         state.loss = float(state.start @ self.losses(state.scores, state.y))
         state.error = float(state.start @ (margins <= 0))
 
-    def losses(self, scores, y):
+    def losses(self, scores:np.ndarray, y:np.ndarray)->np.ndarray:
         """Exponential where the margin is positive, linear where it is not.
 
         Parameters
         ----------
-        scores
+        scores : ndarray
             score of every row so far
-        y
+        y : ndarray
             label of every row
+
+        Returns
+        -------
+        ndarray
         """
         m = y*scores
         return np.where(m >= 0, np.exp(-np.maximum(m, 0)), 1 - m)
@@ -469,42 +525,54 @@ class SAMME:
             raise ValueError(f"silence must be one of {', '.join(SILENCE)}, got {silence!r}")
         self.silence = silence
 
-    def start(self, y, weights, n_classes=2):
+    def start(self, y:np.ndarray, weights:np.ndarray, n_classes:int=2)->State:
         """Scores of zero for every class.
 
         Parameters
         ----------
-        y
+        y : ndarray
             label of every row
-        weights
+        weights : ndarray
             weight of every row
-        n_classes : default=2
+        n_classes : int, default=2
             how many classes there are
+
+        Returns
+        -------
+        State
         """
         y = class_numbers(y)
         return State(y, weights, np.zeros((n_classes, len(y))), n_classes)
 
-    def question(self, state):
+    def question(self, state:State)->tuple:
         """Targets and weights of the next question to the oracle.
 
         Parameters
         ----------
-        state
+        state : State
             where the master stands: labels, weights, scores
+
+        Returns
+        -------
+        tuple
         """
         return state.y, state.weights
 
-    def answer(self, state, outputs, gain):
+    def answer(self, state:State, outputs:np.ndarray, gain:float)->float:
         """The coefficient of the equation above.
 
         Parameters
         ----------
-        state
+        state : State
             where the master stands: labels, weights, scores
-        outputs
+        outputs : ndarray
             answers of the hypothesis on the training rows
-        gain
+        gain : float
             what the oracle says the hypothesis is worth
+
+        Returns
+        -------
+        float
         """
         K = state.n_classes
         right = float(state.weights @ (outputs == state.y))
@@ -516,16 +584,16 @@ class SAMME:
             return 0.
         return 2*half_log_odds(error) + math.log(K - 1)
 
-    def update(self, state, outputs, coefficient):
+    def update(self, state:State, outputs:np.ndarray, coefficient:float)->None:
         """Votes, and the weights of rows that were named wrongly or not at all.
 
         Parameters
         ----------
-        state
+        state : State
             where the master stands: labels, weights, scores
-        outputs
+        outputs : ndarray
             answers of the hypothesis on the training rows
-        coefficient
+        coefficient : float
             what the hypothesis counts for
         """
         K, outputs = state.n_classes, np.asarray(outputs)
@@ -534,40 +602,52 @@ class SAMME:
         state.loss = float(state.start @ self.losses(state.scores, state.y))
         state.error = float(state.start @ (state.scores.argmax(axis=0) != state.y))
 
-    def spread(self, outputs, coefficient, n_classes):
+    def spread(self, outputs:np.ndarray, coefficient:float, n_classes:int)->np.ndarray:
         """What a hypothesis adds to the score of every class.
 
         Parameters
         ----------
-        outputs
+        outputs : ndarray
             answers of the hypothesis on the training rows
-        coefficient
+        coefficient : float
             what the hypothesis counts for
-        n_classes
+        n_classes : int
             how many classes there are
+
+        Returns
+        -------
+        ndarray
         """
         return centred_votes(outputs, coefficient, n_classes)
 
-    def losses(self, scores, y):
+    def losses(self, scores:np.ndarray, y:np.ndarray)->np.ndarray:
         """The coefficient of the equation above.
 
         Parameters
         ----------
-        scores
+        scores : ndarray
             score of every row so far
-        y
+        y : ndarray
             label of every row
+
+        Returns
+        -------
+        ndarray
         """
         own = scores[class_numbers(y), np.arange(len(y))]
         return np.exp(-np.clip((1 - 1/len(scores))*own, -700, 700))
 
-    def proba(self, scores):
+    def proba(self, scores:np.ndarray)->np.ndarray:
         """The minimiser of the loss: probabilities proportional to exp((K-1)/K F).
 
         Parameters
         ----------
-        scores
+        scores : ndarray
             score of every row so far
+
+        Returns
+        -------
+        ndarray
         """
         return softmax((1 - 1/len(scores))*scores).T
 
@@ -599,17 +679,21 @@ class Multinomial:
     corrective, wide = False, True
     cut = 4.    # largest working response
 
-    def start(self, y, weights, n_classes):
+    def start(self, y:np.ndarray, weights:np.ndarray, n_classes:int)->State:
         """Scores of zero for every class.
 
         Parameters
         ----------
-        y
+        y : ndarray
             label of every row
-        weights
+        weights : ndarray
             weight of every row
-        n_classes
+        n_classes : int
             how many classes there are
+
+        Returns
+        -------
+        State
         """
         y = class_numbers(y)
         state = State(y, weights, np.zeros((n_classes, len(y))), n_classes)
@@ -617,13 +701,17 @@ class Multinomial:
         state.loss = math.log2(n_classes)
         return state
 
-    def question(self, state):
+    def question(self, state:State)->tuple:
         """Newton targets for reals; signs of the gradient under its size for signs.
 
         Parameters
         ----------
-        state
+        state : State
             where the master stands: labels, weights, scores
+
+        Returns
+        -------
+        tuple
         """
         p = softmax(state.scores)
         slope, curve = state.own - p, np.maximum(p*(1 - p), 1e-12)
@@ -634,17 +722,21 @@ class Multinomial:
         state.weights = weights/weights.sum(axis=1, keepdims=True)
         return targets, state.weights
 
-    def answer(self, state, outputs, gain):
+    def answer(self, state:State, outputs:np.ndarray, gain:float)->float:
         """Newton steps of all classes, halved together until the loss falls.
 
         Parameters
         ----------
-        state
+        state : State
             where the master stands: labels, weights, scores
-        outputs
+        outputs : ndarray
             answers of the hypothesis on the training rows
-        gain
+        gain : float
             what the oracle says the hypothesis is worth
+
+        Returns
+        -------
+        float
         """
         p = softmax(state.scores)
         slope = ((state.own - p)*state.start*outputs).sum(axis=1)
@@ -660,16 +752,16 @@ class Multinomial:
             steps = steps/2
         return np.zeros(len(steps))
 
-    def update(self, state, outputs, coefficient):
+    def update(self, state:State, outputs:np.ndarray, coefficient:float)->None:
         """Move the scores.
 
         Parameters
         ----------
-        state
+        state : State
             where the master stands: labels, weights, scores
-        outputs
+        outputs : ndarray
             answers of the hypothesis on the training rows
-        coefficient
+        coefficient : float
             what the hypothesis counts for
         """
         state.scores += self.spread(outputs, coefficient, state.n_classes)
@@ -677,40 +769,52 @@ class Multinomial:
         state.error = float(state.start @ (state.scores.argmax(axis=0) != state.y))
         state.finished = state.loss <= TINY
 
-    def spread(self, outputs, coefficient, n_classes):
+    def spread(self, outputs:np.ndarray, coefficient:float, n_classes:int)->np.ndarray:
         """Answers times coefficients, centred over the classes.
 
         Parameters
         ----------
-        outputs
+        outputs : ndarray
             answers of the hypothesis on the training rows
-        coefficient
+        coefficient : float
             what the hypothesis counts for
-        n_classes
+        n_classes : int
             how many classes there are
+
+        Returns
+        -------
+        ndarray
         """
         step = np.asarray(coefficient)[:, None]*outputs
         return (1 - 1/n_classes)*(step - step.mean(axis=0))
 
-    def losses(self, scores, y):
+    def losses(self, scores:np.ndarray, y:np.ndarray)->np.ndarray:
         """Minus the log of the own probability, in bits.
 
         Parameters
         ----------
-        scores
+        scores : ndarray
             score of every row so far
-        y
+        y : ndarray
             label of every row
+
+        Returns
+        -------
+        ndarray
         """
         own = scores[class_numbers(y), np.arange(len(y))]
         return (np.logaddexp.reduce(scores, axis=0) - own)/math.log(2)
 
-    def proba(self, scores):
+    def proba(self, scores:np.ndarray)->np.ndarray:
         """Probabilities of the classes, from scores.
 
         Parameters
         ----------
-        scores
+        scores : ndarray
             score of every row so far
+
+        Returns
+        -------
+        ndarray
         """
         return softmax(scores).T

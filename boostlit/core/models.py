@@ -563,6 +563,8 @@ def save_model(est:"BaseEstimator",      # a fitted estimator whose class declar
     """
     from boostlit import __version__
     cls, leaves = type(est), []
+    if not hasattr(est, "get_params") or isinstance(est, type):
+        raise ValueError(f"expected a fitted estimator to save, got {cls.__name__}")
     parameters, state = est.get_params(deep=False), fitted_state(est)
     skeleton = dict(parameters=flatten(parameters, "parameters", leaves),
                     state=flatten(state, "state", leaves))
@@ -645,7 +647,7 @@ def build_model(header:dict,   # of the file
     return est
 
 def load_model(path:"str|os.PathLike", # file written by `save_model`
-               classes=(),             # classes of your own that the file may hold
+               classes:"tuple|list"=(), # classes of your own that the file may hold
               )->"BaseEstimator":      # the fitted estimator
     """Read a fitted estimator; a damaged, foreign or newer file gives a ValueError and runs nothing.
 
@@ -653,7 +655,7 @@ def load_model(path:"str|os.PathLike", # file written by `save_model`
     ----------
     path : str | os.PathLike
         file written by `save_model`
-    classes : default=()
+    classes : tuple | list, default=()
         classes of your own that the file may hold
 
     Returns

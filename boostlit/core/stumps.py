@@ -13,7 +13,7 @@ __all__ = ['STUMP', 'ALL_ROWS', 'SAMPLE', 'UNIT', 'WORTH', 'stump_value', 'stump
 # %% ../../nbs/core/02_stumps.ipynb #a3ce6b22
 import math
 import os
-from typing import NamedTuple
+from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
@@ -748,7 +748,7 @@ class DecisionStumpClassifier(ClassifierMixin, BaseEstimator):
             for branch in ("left", "right", "missing"): self.stump_[branch] = self.stump_[branch] > 0
         return self
 
-    def check_file(self):
+    def check_file(self)->None:
         """Every branch names a class."""
         values = [self.stump_[branch] for branch in ("left", "right", "missing")]
         if not all(v == int(v) < len(self.classes_) for v in values):

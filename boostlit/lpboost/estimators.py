@@ -18,6 +18,7 @@ __all__ = ['ITEM', 'LANGUAGES', 'NU_PATH', 'NU_PATH_MANY', 'SIGN', 'StumpLanguag
 from collections.abc import Iterator
 from numbers import Integral
 import warnings
+from typing import Any, Literal
 import numpy as np
 import pyarrow
 from numpy.typing import ArrayLike
@@ -683,7 +684,7 @@ class LPBoostClassifier(_ScoresOfModels, _LPBoostBase):
     ----------
     oracle : str | BaseEstimator, default="stumps"
         or "itemsets", "subgraphs", a classifier
-    nu : float | str, default="auto"
+    nu : float | Literal['auto'], default="auto"
         share of rows that may miss the margin, or "auto"
     max_length : int, default=3
         most items or edges of a pattern
@@ -764,10 +765,25 @@ class LPBoostClassifier(_ScoresOfModels, _LPBoostBase):
     >>> print(f"{model.score(X[1::2, :4], y[1::2]):.2f}")
     0.87
     """
-    file_fields = staticmethod(lambda parameters, state: lpboost_fields(state, "two-class"))
+    @staticmethod
+    def file_fields(parameters:dict, state:dict)->dict:
+        """What a file holds, by attribute.
+
+        Parameters
+        ----------
+        parameters : dict
+            parameters of the estimator, by name
+        state : dict
+            where the master stands: labels, weights, scores
+
+        Returns
+        -------
+        dict
+        """
+        return lpboost_fields(state, "two-class")
     def __init__(self,
                  oracle:"str|BaseEstimator"="stumps", # or "itemsets", "subgraphs", a classifier
-                 nu:"float|str"="auto",     # share of rows that may miss the margin, or "auto"
+                 nu:float|Literal["auto"]="auto", # share of rows that may miss the margin, or "auto"
                  max_length:int=3,              # most items or edges of a pattern
                  gap:"float|None"=None,     # stop here; None: 1e-3 (interior), 1e-6 (simplex)
                  max_rounds:int=1000,           # most questions to the oracle
@@ -966,7 +982,22 @@ class OneClassLPBoost(OutlierMixin, _Describer):
     >>> print((model.predict(X[y == 1, :4]) == -1).sum(), "of", (y == 1).sum(), "strangers rejected")
     32 of 71 strangers rejected
     """
-    file_fields = staticmethod(lambda parameters, state: lpboost_fields(state, "one-class"))
+    @staticmethod
+    def file_fields(parameters:dict, state:dict)->dict:
+        """What a file holds, by attribute.
+
+        Parameters
+        ----------
+        parameters : dict
+            parameters of the estimator, by name
+        state : dict
+            where the master stands: labels, weights, scores
+
+        Returns
+        -------
+        dict
+        """
+        return lpboost_fields(state, "one-class")
     def __init__(self, oracle:str="kernels", # "kernels", "itemsets" or "subgraphs"
                  nu:float=.1,               # largest fraction of the inputs that may be rejected
                  max_length:int=2,          # most items or edges of a pattern
@@ -1210,7 +1241,22 @@ class OneAndHalfClassLPBoost(Predictions, _Describer):
     >>> print(f"{model.score(X[:, :4], y == 0):.2f}")
     0.72
     """
-    file_fields = staticmethod(lambda parameters, state: lpboost_fields(state, "1.5-class"))
+    @staticmethod
+    def file_fields(parameters:dict, state:dict)->dict:
+        """What a file holds, by attribute.
+
+        Parameters
+        ----------
+        parameters : dict
+            parameters of the estimator, by name
+        state : dict
+            where the master stands: labels, weights, scores
+
+        Returns
+        -------
+        dict
+        """
+        return lpboost_fields(state, "1.5-class")
     def __init__(self, oracle:str="kernels", # "kernels", "itemsets" or "subgraphs"
                  nu:float=.1,               # fraction of each class that may miss its margin
                  max_length:int=3,          # most items or edges of a pattern
@@ -1373,7 +1419,7 @@ def lpboost_fields(state:dict, program:str)->dict:
             "nu_": OrMissing(Array("float64", ("programs",), 0., 1.))}
 
 # %% ../../nbs/lpboost/05_estimators.ipynb #7c29db6a
-def check_models(est):
+def check_models(est:Any)->None:
     "What single fields cannot say: terms add up, subgraph codes can be followed."
     for m in est.models_:
         patterns = len(next(iter(m["patterns"].values())))
@@ -1395,7 +1441,7 @@ def check_codes(est, packed):
                 raise ValueError("its models_ hold the code of a subgraph that cannot be followed")
             there += j == there
 
-def trial_graph(est):
+def trial_graph(est:Any)->Any:
     "A graph of one node for models of graphs, a row of zeros for the others."
     if est.language_ == "subgraphs": return [([est.node_names_[0]],
                                               [])] if est.node_names_ else None

@@ -207,8 +207,8 @@ def read_baskets(transactions:Any, # lists, Series of lists, long table, one-hot
     >>> from boostlit import association_rules, read_baskets
     >>> baskets = [["bread", "butter"], ["bread", "butter", "jam"], ["bread"], ["butter", "bread"], ["tea"]]*4
     >>> rules = association_rules(baskets, min_support=4, min_confidence=.7)
-    >>> print(read_baskets(baskets).names.tolist() if hasattr(read_baskets(baskets).names, "tolist") else list(read_baskets(baskets).names))
-    >>> print(rules.select(["antecedent", "consequent", "confidence"]).to_pylist()[0])
+    >>> first = rules.select(["antecedent", "consequent", "confidence"]).to_pylist()[0]
+    >>> print(read_baskets(baskets).names.to_pylist(), first, sep="\\n")
     ['bread', 'butter', 'jam', 'tea']
     {'antecedent': ['butter'], 'consequent': ['bread'], 'confidence': 1.0}
     """

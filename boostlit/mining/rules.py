@@ -135,7 +135,8 @@ def association_rules(transactions:Any,           # anything `read_baskets` take
                       redundant:bool=False,       # keep rules that another one makes superfluous
                       correction:str="holm",      # of the p-values: "holm", "bonferroni" or "bh"
                       max_sets:int=5_000_000,     # give up with an error beyond this many
-                      order:str=None, item:str=None, # columns of a long table
+                      order:str=None,             # of a long table: the column of baskets
+                      item:str=None,              # and the column of items
                      )->"pa.Table":               # antecedent, consequent
     """Association rules with their measures and corrected p-values, without redundant ones.
 
@@ -158,8 +159,9 @@ def association_rules(transactions:Any,           # anything `read_baskets` take
     max_sets : int, default=5_000_000
         give up with an error beyond this many
     order : str, default=None
+        of a long table: the column of baskets
     item : str, default=None
-        columns of a long table
+        and the column of items
 
     Returns
     -------
@@ -171,8 +173,8 @@ def association_rules(transactions:Any,           # anything `read_baskets` take
     >>> from boostlit import association_rules, read_baskets
     >>> baskets = [["bread", "butter"], ["bread", "butter", "jam"], ["bread"], ["butter", "bread"], ["tea"]]*4
     >>> rules = association_rules(baskets, min_support=4, min_confidence=.7)
-    >>> print(read_baskets(baskets).names.tolist() if hasattr(read_baskets(baskets).names, "tolist") else list(read_baskets(baskets).names))
-    >>> print(rules.select(["antecedent", "consequent", "confidence"]).to_pylist()[0])
+    >>> first = rules.select(["antecedent", "consequent", "confidence"]).to_pylist()[0]
+    >>> print(read_baskets(baskets).names.to_pylist(), first, sep="\\n")
     ['bread', 'butter', 'jam', 'tea']
     {'antecedent': ['butter'], 'consequent': ['bread'], 'confidence': 1.0}
     """
@@ -214,8 +216,13 @@ class _Fisher:
     "Two-sided p-values of Eq. (2) for all supports, made when first asked for."
     def __init__(self, n, positives):
         self.n, self.positives, self.tables = n, positives, {}
-        self.least = np.array([1.] + [self.table(x).min() for x in range(1, n + 1)])
+        self.least = np.array([1.] + [self.smallest(x) for x in range(1, n + 1)])
         self.reach = np.minimum.accumulate(self.least)       # never rises
+
+    def smallest(self, x):
+        "The smallest p-value that a pattern of this support can have, over counts that can occur."
+        low, high = max(0, x - self.n + self.positives), min(x, self.positives)
+        return self.table(x)[low:high + 1].min()
 
     def table(self, x):
         "p(x, t) for t = 0..x."
@@ -293,7 +300,7 @@ def tarone(patterns, count, y, alpha=.05)->Significance: # count(low, most)
     low, high = 1, n
     while low < high:
         middle = (low + high)//2
-        most = int(alpha/fisher.reach[middle])
+        most = int(min(alpha/max(fisher.reach[middle], 1e-300), 2.**62))
         if count(middle, most) <= most: high = middle
         else: low = middle + 1
     rows = []
@@ -327,7 +334,7 @@ def _itemset_blocks(baskets, block=2048):
 
 # %% ../../nbs/mining/03_rules.ipynb #fafab9ed
 def significant_itemsets(transactions:Any,           # anything `read_baskets` takes
-                         y,                          # two classes, one label a transaction
+                         y:Any,                      # two classes, one label a transaction
                          alpha:float=.05,            # bound on the chance that any claim is false
                          method:str="westfall-young", # or "tarone"
                          n_permutations:int=1000,    # shuffles for Westfall-Young
@@ -340,7 +347,7 @@ def significant_itemsets(transactions:Any,           # anything `read_baskets` t
     ----------
     transactions : Any
         anything `read_baskets` takes
-    y
+    y : Any
         two classes, one label a transaction
     alpha : float, default=.05
         bound on the chance that any claim is false

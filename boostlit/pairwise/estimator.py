@@ -9,7 +9,7 @@ __all__ = ['form_pairs', 'check_shape', 'check_pairs', 'check_settings', 'with_r
 
 # %% ../../nbs/pairwise/06_estimator.ipynb #1aad7f66
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 import copy
 import math
 import numpy as np
@@ -161,13 +161,18 @@ class _PairDecisions:
     def set_threshold(
         self,
         threshold: float,  # similarity above which a pair counts as the same class
-    ):
+    ) -> "_PairDecisions":
         """Set `threshold_`; only `predict` depends on it.
 
         Parameters
         ----------
         threshold : float
             similarity above which a pair counts as the same class
+
+        Returns
+        -------
+        _PairDecisions
+            the estimator itself
         """
         check_is_fitted(self)
         if not math.isfinite(threshold):
@@ -181,7 +186,7 @@ class _PairDecisions:
         y: "ArrayLike",
         strategy: str = "accuracy",  # "accuracy", "f1", "max_tpr" or "max_tnr"
         min_rate: float | None = None,  # floor of the other rate; see `best_cut`
-    ):
+    ) -> "_PairDecisions":
         """Set `threshold_` from labelled pairs that were not used to fit; see `best_cut`.
 
         Parameters
@@ -194,6 +199,11 @@ class _PairDecisions:
             "accuracy", "f1", "max_tpr" or "max_tnr"
         min_rate : float | None, default=None
             floor of the other rate; see `best_cut`
+
+        Returns
+        -------
+        _PairDecisions
+            the estimator itself
         """
         check_is_fitted(self)
         X, y = check_pairs(self, X, y)
@@ -284,42 +294,55 @@ def pair_file(
 class _PairFile:
     "What a model file of a pair classifier holds, and how it is checked."
     @staticmethod
-    def file_fields(parameters, state):
+    def file_fields(parameters: dict, state: dict) -> dict:
         """What a model file holds.
 
         Parameters
         ----------
-        parameters
+        parameters : dict
             parameters of the estimator, by name
-        state
+        state : dict
             where the master stands: labels, weights, scores
+
+        Returns
+        -------
+        dict
         """
         return pair_file(
             parameters.get("projection") == "lifted", len(state.get("difference_", ()))
         )
 
-    def check_file(self):
+    def check_file(self) -> None:
         """Terms must match their coefficients."""
         if len(self.alphas_) != len(self.stumps_) + (len(self.difference_) > 0):
             raise ValueError("its alphas_ do not match its stumps_")
 
     @staticmethod
-    def upgrade_file(parameters, state):
+    def upgrade_file(parameters: dict, state: dict) -> tuple:
         """Files of 0.1 hold stumps whose values include their coefficients.
 
         Parameters
         ----------
-        parameters
+        parameters : dict
             parameters of the estimator, by name
-        state
+        state : dict
             where the master stands: labels, weights, scores
+
+        Returns
+        -------
+        tuple
         """
         if "alphas_" not in state:
             state["alphas_"] = np.ones(len(state["stumps_"]) + (len(state["difference_"]) > 0))
         return parameters, state
 
-    def trial_input(self):  # one pair
-        """A pair of zeros."""
+    def trial_input(self) -> np.ndarray:
+        """A pair of zeros.
+
+        Returns
+        -------
+        ndarray
+        """
         return np.zeros((1, 2, self.n_features_in_))
 
 # %% ../../nbs/pairwise/06_estimator.ipynb #d6965685
@@ -489,15 +512,19 @@ class PairwiseBoostClassifier(_PairDecisions, _PairFile, Booster):
         self.threshold_, self.n_estimators_ = 0.0, self.n_iter_
         return self
 
-    def read_rows(self, X, y=None):  # pairs, or pairs and labels
+    def read_rows(self, X: Any, y: Any = None) -> Any:
         """Validated pairs when predicting, pairs and labels when fitting.
 
         Parameters
         ----------
-        X
+        X : Any
             rows, one per example: an array, or a table with named columns
-        y : default=None
-            pairs, or pairs and labels
+        y : Any, default=None
+            label of every row
+
+        Returns
+        -------
+        Any
         """
         if y is None:
             return check_pairs(self, X)
@@ -509,37 +536,45 @@ class PairwiseBoostClassifier(_PairDecisions, _PairFile, Booster):
             )
         return X, y
 
-    def make_oracle(self, X, codes):  # an oracle
+    def make_oracle(self, X: Any, codes: np.ndarray) -> Any:
         """Pair stumps, or lifted pairs.
 
         Parameters
         ----------
-        X
+        X : Any
             rows, one per example: an array, or a table with named columns
-        codes
-            an oracle
+        codes : ndarray
+            class number of every row
+
+        Returns
+        -------
+        Any
         """
         if self.projection != "lifted":
             return PairStumpOracle(X, self.projection, symmetric=self.symmetric)
         return LiftedOracle(X, 0.1 if self.given_rate is None else self.given_rate, self.ridge)
 
-    def keep_hypotheses(self, columns):
+    def keep_hypotheses(self, columns: list) -> None:
         """Stumps as records, a quadratic form as matrices.
 
         Parameters
         ----------
-        columns
+        columns : list
             hypotheses of every part, round by round
         """
         keep_terms(self, columns[0])
 
-    def round_hypotheses(self, t):  # a list of one hypothesis
+    def round_hypotheses(self, t: int) -> list:
         """The stump of a round.
 
         Parameters
         ----------
-        t
-            a list of one hypothesis
+        t : int
+            one per part
+
+        Returns
+        -------
+        list
         """
         return [self.stumps_[t]]
 
@@ -574,12 +609,12 @@ class PairwiseBoostClassifier(_PairDecisions, _PairFile, Booster):
         check_is_fitted(self)
         yield from score_pairs(self, self.read_rows(X), staged=True)
 
-    def labels_of(self, scores) -> np.ndarray:  # labels
+    def labels_of(self, scores: np.ndarray) -> np.ndarray:  # labels
         """'Same' above the threshold.
 
         Parameters
         ----------
-        scores
+        scores : ndarray
             labels
 
         Returns

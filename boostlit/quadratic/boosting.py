@@ -9,6 +9,7 @@ __all__ = ['box2', 'ProductOracle', 'QuadraticBoostClassifier', 'check_parameter
 import copy
 from collections.abc import Iterator
 from numbers import Integral
+from typing import Any
 import numpy as np
 import pyarrow
 from numpy.typing import ArrayLike
@@ -346,15 +347,19 @@ class QuadraticBoostClassifier(Booster):
         converse(run, progress + stopping + list(self.callbacks or []))
         return _keep_products(keep_run(self, run), run)
 
-    def make_oracle(self, X, codes):
+    def make_oracle(self, X:Any, codes:np.ndarray)->Any:
         """Products of stumps, or of copies of the base learner.
 
         Parameters
         ----------
-        X
+        X : Any
             rows, one per example: an array, or a table with named columns
-        codes
-            an oracle
+        codes : ndarray
+            class number of every row
+
+        Returns
+        -------
+        Any
         """
         learner, rng = base_learner(self), check_random_state(self.random_state)
         base = (StumpOracle(X, self.kinds_, self.max_bins, self.criterion, self.n_jobs or 1)
@@ -362,25 +367,33 @@ class QuadraticBoostClassifier(Booster):
         return ProductOracle(base, self.n_restarts, self.max_inner, self.degree, self.search,
                              random_state=rng)
 
-    def make_master(self, n_classes):
+    def make_master(self, n_classes:int)->Any:
         """AdaBoost, or the master of the logistic loss.
 
         Parameters
         ----------
-        n_classes
-            a master
+        n_classes : int
+            how many classes there are
+
+        Returns
+        -------
+        Any
         """
         return Logistic() if self.loss == "logistic" else AdaBoost()
 
-    def read_rows(self, X, y=None):
+    def read_rows(self, X:Any, y:Any=None)->Any:
         """Tables with words and holes for stumps; what the base learner takes otherwise.
 
         Parameters
         ----------
-        X
+        X : Any
             rows, one per example: an array, or a table with named columns
-        y : default=None
-            rows, or rows and labels
+        y : Any, default=None
+            label of every row
+
+        Returns
+        -------
+        Any
         """
         learner, fitting = base_learner(self), y is not None
         if learner is None:
@@ -388,22 +401,26 @@ class QuadraticBoostClassifier(Booster):
         finite = "allow-nan" if get_tags(learner).input_tags.allow_nan else True
         return validate_data(self, X, *([y] if fitting else []), reset=fitting, ensure_all_finite=finite)
 
-    def keep_hypotheses(self, columns):
+    def keep_hypotheses(self, columns:list)->None:
         """Products are kept factor by factor, see `_keep_products`.
 
         Parameters
         ----------
-        columns
+        columns : list
             hypotheses of every part, round by round
         """
 
-    def round_hypotheses(self, t):
+    def round_hypotheses(self, t:int)->list:
         """The factors of the t-th term of every machine; the last one where a machine has fewer.
 
         Parameters
         ----------
-        t
+        t : int
             one per part
+
+        Returns
+        -------
+        list
         """
         at, terms = np.r_[0, np.cumsum(self.sizes_)], []
         factors = self.estimators_ if hasattr(self, "estimators_") else self.stumps_
@@ -468,7 +485,7 @@ class QuadraticBoostClassifier(Booster):
                    "stumps_": Records(STUMP, ("factors",), feature=(0, "columns"), left=(-1, 1), right=(-1, 1),
                                       missing=(-1, 1), threshold=(None, None))}
 
-    def check_file(self):
+    def check_file(self)->None:
         """Terms and factors must fit one another, and the machines the classes."""
         if self.sizes_.sum() != len(self.stumps_): raise ValueError("its sizes_ do not add up to its stumps_")
         if self.n_machines_ != (1 if len(self.classes_) == 2 else len(self.classes_)):

@@ -10,7 +10,7 @@ __all__ = ['bin_points', 'bin_codes', 'coarse_bins', 'bag_order', 'purify', 'Tab
 import contextlib
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
+from typing import Any, NamedTuple
 import numpy as np
 import pyarrow
 from numpy.typing import ArrayLike
@@ -353,13 +353,17 @@ class _GlassBoxReader:
                              | _value_columns(self, self.curves_[j], self.curve_spread_[j])
                              | {"weight": self.mass_[j]})
 
-    def interaction_(self, first:"int|str", second:"int|str")->"pyarrow.Table":
+    def interaction_(self, first:"int|str", # one feature, by number or name
+                     second:"int|str", # the other one
+                    )->"pyarrow.Table":
         """The heat map of two features: a row per cell with its score, spread and training weight.
 
         Parameters
         ----------
         first : int | str
+            one feature, by number or name
         second : int | str
+            the other one
 
         Returns
         -------
@@ -402,12 +406,14 @@ class _GlassBoxReader:
                          "features": [_name(self, j) for j in members]})
         return terms_table(rows)
 
-    def importance_intervals(self, level:float=.9)->np.ndarray:
+    def importance_intervals(self, level:float=.9, # share of the bags inside
+                            )->np.ndarray:
         """(terms, 2) interval of the importance of every term over the bags, curves first.
 
         Parameters
         ----------
         level : float, default=.9
+            share of the bags inside
 
         Returns
         -------
@@ -509,7 +515,7 @@ def _bins_between(est, j, low, high):
 class _GlassBoxEditor:
     "Changing curves by hand."
     def edit(self, feature:"int|str", # which curve
-             change,                 # a number, a function of the old scores, "increasing" or "decreasing"
+             change:Any,             # a number, a function of the old scores, "increasing" or "decreasing"
              low:float=-np.inf,      # only bins above this value
              high:float=np.inf,      # and below this one
              missing:bool=False,     # the bin of missing values instead
@@ -520,7 +526,7 @@ class _GlassBoxEditor:
         ----------
         feature : int | str
             which curve
-        change
+        change : Any
             a number, a function of the old scores, "increasing" or "decreasing"
         low : float, default=-np.inf
             only bins above this value
@@ -715,9 +721,24 @@ class GlassBoxClassifier(_GlassBoxReader, _GlassBoxEditor, _GlassBoxScores, Clas
             raise ValueError("sample_weight leaves one class only: classification needs at least 2 classes")
         return _fit_tables(self, X[keep], labels[keep], weights[keep]*keep.sum())
 
-    file_fields = staticmethod(lambda parameters, state: _file_fields(state))
+    @staticmethod
+    def file_fields(parameters:dict, state:dict)->dict:
+        """What a file holds, by attribute.
 
-    def check_file(self):
+        Parameters
+        ----------
+        parameters : dict
+            parameters of the estimator, by name
+        state : dict
+            where the master stands: labels, weights, scores
+
+        Returns
+        -------
+        dict
+        """
+        return _file_fields(state)
+
+    def check_file(self)->None:
         """Bins, groups, masses and tables must fit one another."""
         _check_tables(self)
 
