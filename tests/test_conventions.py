@@ -56,17 +56,24 @@ def test_metadata_routing(name):
     "With routing on, sample_weight reaches `fit` through a pipeline inside a cross-validation if and only if it was asked for."
     est, X, y = case(name)
     w = np.where(np.arange(len(y)) % 3, 1., 0.)
-    seen = []
+    seen, nested, depth = [], [], []
     class Spy(type(est)):
-        def fit(self, X, y, sample_weight=None): seen.append(sample_weight); return super().fit(X, y, sample_weight=sample_weight)
+        def fit(self, X, y, sample_weight=None):
+            (nested if depth else seen).append(sample_weight)     # a fit may fit copies of itself
+            depth.append(1)
+            try: return super().fit(X, y, sample_weight=sample_weight)
+            finally: depth.pop()
         __init__ = type(est).__init__
     Spy.__name__ = name
     spy = Spy(**est.get_params(deep=False))
     with sklearn.config_context(enable_metadata_routing=True):
         cross_validate(make_pipeline(FunctionTransformer(), spy.set_fit_request(sample_weight=True).set_score_request(sample_weight=True)), X, y, cv=2, params=dict(sample_weight=w), error_score="raise")
         assert len(seen) == 2 and all(s is not None and len(s) == len(y)//2 for s in seen)
-        seen.clear(); cross_validate(clone(spy).set_fit_request(sample_weight=False).set_score_request(sample_weight=False), X, y, cv=2, error_score="raise")
-        assert seen == [None, None]
+        assert all(s is not None for s in nested)
+        seen.clear()
+        nested.clear()
+        cross_validate(clone(spy).set_fit_request(sample_weight=False).set_score_request(sample_weight=False), X, y, cv=2, error_score="raise")
+        assert seen == [None, None] and all(s is None for s in nested)
     heavy, light = clone(est).fit(X, y, sample_weight=w), clone(est).fit(X[w > 0], y[w > 0])
     if name != "CompositionalBoostClassifier": assert heavy.predict(X).shape == light.predict(X).shape
 

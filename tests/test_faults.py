@@ -2,6 +2,7 @@
 nothing half-finished is left."""
 
 import errno
+import io
 import os
 import shutil
 import signal
@@ -256,52 +257,54 @@ def test_fuzzed_interrupts(name):
 
 
 class Late:
-    """Ctrl-C at the first question of a later class: the oracle raises it when the `at`-th run
-    of rounds begins."""
+    """Ctrl-C at a question of a later class: the oracle raises it after `asked` questions."""
 
-    def __init__(self, best, n_rounds, at):
-        self.best, self.stop, self.calls = best, n_rounds * at, 0
+    def __init__(self, ask, asked):
+        self.ask, self.stop, self.calls = ask, asked, 0
 
     def __call__(self, oracle, *a, **k):
         self.calls += 1
         if self.calls > self.stop:
             raise KeyboardInterrupt
-        return self.best(oracle, *a, **k)
+        return self.ask(oracle, *a, **k)
 
 
 @pytest.mark.parametrize("at", [0, 1, 2])
 def test_interrupt_at_a_later_class(monkeypatch, at):
-    """One against the rest: the classes finished so far are kept, the others stay silent; before
-    the first round there is no model."""
+    """One against the rest, class beside class: whatever class is asked, the rounds that all of
+    them have finished are kept; before the first such round there is no model."""
     from sklearn.datasets import load_wine
     from sklearn.exceptions import NotFittedError
     from boostlit.quadratic.boosting import ProductOracle, QuadraticBoostClassifier
 
     X, y = load_wine(return_X_y=True)
-    whole = QuadraticBoostClassifier(n_estimators=3, degree=1).fit(
-        X, y
-    )  # degree one: a round costs one
-    est, trap = QuadraticBoostClassifier(n_estimators=3, degree=1), Late(ProductOracle.best, 3, at)
-    monkeypatch.setattr(ProductOracle, "best", lambda oracle, *a: trap(oracle, *a))
-    if at == 0:
-        with pytest.raises(KeyboardInterrupt):
+    make = lambda: QuadraticBoostClassifier(n_estimators=3, degree=1)  # a round costs one
+    whole, ask = make().fit(X, y), ProductOracle.ask
+    for rounds in (0, 1, 2):
+        est, trap = make(), Late(ask, 3 * rounds + at)
+        monkeypatch.setattr(ProductOracle, "ask", lambda oracle, *a: trap(oracle, *a))
+        if rounds == 0:
+            with pytest.raises(KeyboardInterrupt):
+                est.fit(X, y)
+            with pytest.raises(NotFittedError):
+                est.predict(X)
+            continue
+        with pytest.warns(RuntimeWarning, match=f"keeps the {rounds} rounds"):
             est.fit(X, y)
-        with pytest.raises(NotFittedError):
-            est.predict(X)
-        return
-    with pytest.warns(RuntimeWarning, match=f"keeps the {3 * at} rounds"):
-        est.fit(X, y)
-    assert (
-        np.array_equal(est.alphas_, whole.alphas_[: 3 * at])
-        and np.array_equal(est.stumps_, whole.stumps_[: 3 * at])
-        and est.history_.num_rows == 3 * at
-    )
-    F = est.decision_function(X)
-    assert (
-        np.array_equal(F[:, :at], whole.decision_function(X)[:, :at])
-        and not F[:, at:].any()
-        and np.array_equal([*est.staged_predict(X)][-1], est.predict(X))
-    )
+        assert est.history_.equals(whole.history_.slice(0, rounds))
+        assert np.array_equal(est.machine_, np.repeat([0, 1, 2], rounds))
+        assert np.array_equal(est.alphas_.reshape(3, -1), whole.alphas_.reshape(3, -1)[:, :rounds])
+        assert np.array_equal(est.stumps_.reshape(3, -1), whole.stumps_.reshape(3, -1)[:, :rounds])
+        stages = [*whole.staged_decision_function(X)]
+        assert np.array_equal(est.decision_function(X), stages[rounds - 1])
+        assert np.array_equal([*est.staged_predict(X)][-1], est.predict(X))
+
+
+def terms_of(est, k):
+    "(coefficient, bytes of the stumps) of every product of class `k`."
+    products = np.split(est.stumps_, np.cumsum(est.sizes_)[:-1])
+    terms = zip(est.machine_, est.alphas_, products)
+    return [(alpha, product.tobytes()) for machine, alpha, product in terms if machine == k]
 
 
 @pytest.mark.parametrize("name", ["GentleBoostClassifier", "QuadraticBoostClassifier"])
@@ -338,15 +341,15 @@ def test_fuzzed_interrupts_of_several_classes(name):
                 T = est.stumps_.shape[1]
                 assert (
                     est.stumps_.tobytes() == whole.stumps_[:, :T].tobytes()
-                    and est.history_.num_rows == 3 * T
-                )
-            else:
-                T = len(est.alphas_)
-                assert (
-                    np.array_equal(est.alphas_, whole.alphas_[:T])
-                    and est.stumps_.tobytes() == whole.stumps_[: est.sizes_.sum()].tobytes()
                     and est.history_.num_rows == T
                 )
+            else:
+                T = est.n_iter_
+                assert est.history_.equals(whole.history_.slice(0, T))
+                for k in range(3):  # the terms of every class are the first of the whole model
+                    mine, all_mine = terms_of(est, k), terms_of(whole, k)
+                    assert 1 <= len(mine) <= T and mine == all_mine[: len(mine)]
+                    assert len(mine) == min(T, len(all_mine))
             assert np.isfinite(est.decision_function(X)).all() and est.terms_.num_rows >= 1
             kept.append(T)
     print(
@@ -396,6 +399,15 @@ def full(*_, **__):
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
+class FullFile(io.FileIO):
+    "A file that opens, and takes a hundred bytes."
+
+    def write(self, data):
+        if self.tell() + len(data) > 100:
+            full()
+        return super().write(data)
+
+
 @pytest.mark.parametrize("step", ["fsync", "replace", "open", "write"])
 def test_disk_full_keeps_the_old_file(two_models, tmp_path, monkeypatch, step):
     old, new = two_models
@@ -410,7 +422,7 @@ def test_disk_full_keeps_the_old_file(two_models, tmp_path, monkeypatch, step):
         elif step == "open":
             m.setattr(models.os, "open", full)
         else:
-            m.setattr(pa, "OSFile", full)
+            m.setattr(models, "open", FullFile, raising=False)
         with pytest.raises(OSError, match="No space left"):
             save_model(new, path)
     assert path.read_bytes() == before and os.listdir(tmp_path) == ["model.arrow"]

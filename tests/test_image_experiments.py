@@ -5,7 +5,7 @@ from importlib.resources import files
 import numpy as np
 import pytest
 
-from boostlit.compositional.boosting import boost_rules_reference
+from boostlit.compositional.boosting import rule_errors_reference, update_weights
 from boostlit.images import pictures as images
 
 events = pytest.importorskip("boostlit.lab.events")
@@ -45,8 +45,14 @@ def test_stumps_of_the_experiment_are_algorithm_2_on_single_items():
     m = events.event_model("stumps", 6, threshold_scale=.5).fit(X, y)
     B = X >= m.thresholds_
     fires, labels = np.repeat(np.vstack([B.T, ~B.T]), 3, axis=0), np.tile(np.arange(3), 18)
-    want = boost_rules_reference(fires, labels, y, 3, 6, replace=True)
-    np.testing.assert_allclose(m.alphas_, [a for _, a, _ in want], atol=1e-9)
+    chosen = 3*m.rule_items_ + m.rule_labels_       # one item per rule: its row in `fires`
+    assert len(chosen) == len(m.alphas_) == 6
+    w = np.full(60, 1/60)
+    for r, alpha in zip(chosen, m.alphas_):         # Algorithm 2, with the model's choice among equals
+        errors = rule_errors_reference(fires, labels, y, w, 3, "guess")
+        assert errors[r] <= errors.min() + 1e-12
+        assert abs(alpha - np.log((1 - errors.min())/errors.min()) - np.log(2)) < 1e-9
+        update_weights(w, fires[r], y == labels[r], alpha, 3, "guess")
 
 
 def test_leave_one_out_never_sees_the_event_left_out():

@@ -337,14 +337,16 @@ def test_the_trial_refuses_what_is_not_finite(tmp_path):
 # ------------------------------------------------------------------ odd files
 
 def test_a_model_without_rules_comes_back(tmp_path):
-    "A history of no rounds; the file must load like any other."
+    "One round that found nothing, and no rules; the file must load like any other."
     coin = np.random.default_rng(0).integers(0, 2, (60, 3)).astype(float)
     with pytest.warns(UserWarning, match="no rules"):
         est = CompositionalBoostClassifier(min_support=.45, min_lift=1.9)
         est.fit(coin, np.arange(60) % 2)
     save_model(est, tmp_path/"m")
     again = load_model(tmp_path/"m")
-    assert again.history_.num_rows == 0 and np.array_equal(again.predict(coin), est.predict(coin))
+    assert again.history_["alpha"].to_pylist() == [0.] and again.history_.equals(est.history_)
+    assert again.terms_.num_rows == again.rules_.num_rows == 0
+    assert np.array_equal(again.predict(coin), est.predict(coin))
     assert str(again) == str(est)
 
 

@@ -33,6 +33,9 @@ def test_a_file_of_0_1_predicts_what_it_did(name, build):
         want = np.asarray(want)
         if method == "predict_proba" and want.shape[1] > 2:
             continue    # 0.2 corrects the link of scores of three classes and more
+        if method == "predict_proba" and name.startswith("compositional"):
+            want = np.sqrt(want)     # 0.2 corrects it for votes of two classes too: they are
+            want = want/want.sum(axis=1, keepdims=True)     # log odds, which 0.1 had doubled
         if want.dtype.kind == "f" and not name.startswith(("gentle", "stump")):
             np.testing.assert_allclose(found, want, rtol=1e-12, atol=1e-12)
         else:

@@ -72,7 +72,11 @@ def test_stump_display_says_what_the_stump_does():
     assert str(P.StumpDisplay.from_estimator(nominal)).splitlines()[:2] == ["colour = green: buy", "colour ≠ green: leave"]
     X = np.arange(60.)[:, None]; numeric = DecisionStumpClassifier().fit(X, X[:, 0] > 19.5)
     shown = P.StumpDisplay.from_estimator(numeric)
-    assert str(shown).splitlines()[:2] == ["x0 ≤ 19.5: False", "x0 > 19.5: True"] and len(shown.ax_.patches) == 3
+    assert str(shown).splitlines()[:2] == ["x0 ≤ 19.5: False", "x0 > 19.5: True"] and len(shown.ax_.patches) == 2
+    X[::7] = np.nan                       # a third branch where something was missing in training
+    shown = P.StumpDisplay.from_estimator(DecisionStumpClassifier().fit(X, np.arange(60) > 19))
+    assert str(shown).splitlines()[2].startswith("x0 missing: ") and len(shown.ax_.patches) == 3
+    X = np.arange(60.)[:, None]
     with pytest.raises(ValueError, match="cannot draw"): P.StumpDisplay.from_estimator(AdaBoostClassifier(n_estimators=1).fit(X, X[:, 0] > 19.5))
 
 
@@ -84,7 +88,8 @@ def test_shapes_of_every_class_and_of_words(name):
     rng = np.random.default_rng(0); job, age = rng.choice(["cook", "judge", "smith"], 200), rng.normal(size=200)
     y = np.where(job == "cook", "a", np.where(age > 0, "b", "c")); table = pa.table({"job": job, "age": age})
     est = getattr(boostlit, name)(n_estimators=12).fit(table, y)
-    assert set(est.terms_["target"].to_pylist()) == ({"all"} if name[0] == "A" else {"a", "b", "c"})                 # votes among all, or one class against the rest
+    owners = {None} if name[0] == "A" else {"a", "b", "c"}    # votes among all, or one class against the rest
+    assert set(est.terms_["class"].to_pylist()) == owners
     columns = np.searchsorted(["cook", "judge", "smith"], job).astype(float), age
     for k in range(3):
         np.testing.assert_allclose(sum(shape_function(est, j, columns[j], run=k)[1] for j in (0, 1)), est.decision_function(table)[:, k], atol=1e-9)

@@ -8,7 +8,7 @@ __all__ = ['CHOICES', 'alternate', 'gradient_start', 'boost_reference', 'TermSet
            'BilinearBoostClassifier', 'SparseBilinearClassifier', 'content_folds', 'best_slope', 'describe_bilinear',
            'plot_components', 'cell_weights']
 
-# %% ../../nbs/bilinear/04_boosting.ipynb #ea66d0b5
+# %% ../../nbs/bilinear/04_boosting.ipynb #59246a74
 from collections.abc import Iterator
 from numbers import Integral, Real as Number
 from typing import Any, NamedTuple
@@ -27,7 +27,7 @@ from threadpoolctl import threadpool_limits
 from ..core.boosters import (Booster, begin_run, check_controls, check_number,
                                     feature_names, keep_run, read_problem, store, take_rows,
                                     terms_table)
-from ..core.loop import Progress, State, converse
+from ..core.loop import Callback, Progress, State, after_rounds, converse
 from ..core.models import Array, Labels, Names, OrMissing, Real, Table, Whole
 from ..core.tables import scores_to_proba
 from .model import as_blocks, balance
@@ -384,7 +384,7 @@ def _half_each(signs, w):
     return np.array([np.where(s > 0, w/(2*w[s > 0].sum() or 1), w/(2*w[s < 0].sum() or 1))
                      for s in signs])
 
-# %% ../../nbs/bilinear/04_boosting.ipynb #67a56ce6
+# %% ../../nbs/bilinear/04_boosting.ipynb #a9c5db73
 class BilinearBoostClassifier(Booster):
     """Boosted sparse bilinear model: a sum of terms alpha' X beta, one-against-all for many classes.
 
@@ -565,8 +565,8 @@ class BilinearBoostClassifier(Booster):
         converse(run, [Progress(bool(self.verbose))] + stopping + list(self.callbacks or []))
         self.penalties_ = np.array(run.parts[0].oracle.penalties)
         keep_run(self, run)
-        finished = self.calibrate and run.stopped != "interrupted" and self.n_rounds_
-        self.slope_ = _slope(self, *problem) if finished else 1.
+        wanted = self.calibrate and self.n_rounds_
+        self.slope_ = after_rounds(run, lambda: _slope(self, *problem), 1.) if wanted else 1.
         return self
 
     def make_oracle(self, X:Any, codes:np.ndarray)->Any:
@@ -901,7 +901,12 @@ def _check_blocks(est, X, fit=False):
                          f"{est.n_components_}")
     return X
 
-# %% ../../nbs/bilinear/04_boosting.ipynb #0ddaa86e
+# %% ../../nbs/bilinear/04_boosting.ipynb #1e2b6ab0
+class _AllOrNothing(Callback):
+    "Half a second model is of no use: its interrupt goes on to the first."
+    def end(self, run):
+        if run.stopped == "interrupted": raise KeyboardInterrupt
+
 def _slope(est, X, codes, weights):
     "The slope of the link that suits examples a second model has not seen; one if too few."
     fold = content_folds(X, codes)
@@ -910,7 +915,7 @@ def _slope(est, X, codes, weights):
     twin = clone(est).set_params(calibrate=False, verbose=False)
     if "n_estimators" in est.get_params():
         twin.set_params(n_estimators=est.n_rounds_, early_stopping=False, warm_start=False,
-                        callbacks=None)
+                        callbacks=[_AllOrNothing()])
     w = None if weights is None else weights[~held]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)

@@ -669,7 +669,7 @@ def describe_hypothesis(est, hypothesis, names:list)->str:
     describe = getattr(est.oracle_class, "describe", None)
     return str(hypothesis) if describe is None else describe(hypothesis, names)
 
-# %% ../../nbs/core/06_boosters.ipynb #eb92545d
+# %% ../../nbs/core/06_boosters.ipynb #af4be2cc
 def readable(est,        # any estimator with `terms_`
              top:int=6,  # most terms shown
             )->str:      # its parameters; when it is fitted and has terms to read, those too
@@ -682,6 +682,7 @@ def readable(est,        # any estimator with `terms_`
     lines = [term_line(row) for row in heaviest]
     if len(rows) > top:
         lines.append(f"... and {len(rows) - top} more")
+    lines = lines or ["nothing learnt: every row gets the same score"]
     return "\n".join([repr(est), *lines])
 
 def term_line(row:dict)->str:

@@ -5,8 +5,8 @@
 # %% auto #0
 __all__ = ['KINDS', 'SIGN_OF_CLASS', 'CLASS_OF_SIGN', 'FUSED', 'INTERRUPTS', 'Oracle', 'State', 'Master', 'AsSigns', 'AsClasses',
            'Columns', 'introduce', 'advice', 'Conversation', 'cost_of', 'serves', 'conversation', 'Run', 'converse',
-           'keep_finished', 'told_to_stop', 'history_row', 'joint_error', 'Callback', 'as_callback', 'Progress',
-           'Boosted', 'boost']
+           'keep_finished', 'told_to_stop', 'after_rounds', 'history_row', 'joint_error', 'Callback', 'as_callback',
+           'Progress', 'Boosted', 'boost']
 
 # %% ../../nbs/core/03_loop.ipynb #ed5945a8
 from collections.abc import Callable, Iterable
@@ -327,6 +327,20 @@ def told_to_stop(finished:int, error:BaseException):
         raise KeyboardInterrupt("interrupted before the first round was finished")
     warnings.warn(f"fit interrupted: the model keeps the {finished} rounds finished so far",
                   RuntimeWarning, stacklevel=5)
+
+# %% ../../nbs/core/03_loop.ipynb #01aafef3
+def after_rounds(run:Run,       # a run that is over
+                 work:Callable, # what is left to do, without arguments
+                 otherwise=None):
+    "What `work` returns; `otherwise`, and a warning, when it is interrupted, as the run was before."
+    if run.stopped == "interrupted":
+        return otherwise
+    try:
+        return work()
+    except INTERRUPTS as error:
+        told_to_stop(len(run.history), error)
+        run.stopped = "interrupted"
+        return otherwise
 
 # %% ../../nbs/core/03_loop.ipynb #f3a76f4e
 def history_row(run:Run)->dict:
