@@ -98,9 +98,18 @@ class Kernel:
             with np.errstate(all="ignore"):
                 return plain(self.function(*args))
         with tell_compiling(self.__name__):
-            result = self.dispatcher()(*args)
+            result = self.compile_and_run(args)
         self.ready = True
         return result
+
+    def compile_and_run(self, args):
+        "The first compiled call; the compiler turns Ctrl-C into an error of its own, which is turned back."
+        try:
+            return self.dispatcher()(*args)
+        except RuntimeError as error:
+            if "no compiled object yet" in str(error):
+                raise KeyboardInterrupt("interrupted while compiling") from error
+            raise
 
 LOCK = threading.RLock()
 
