@@ -129,6 +129,7 @@ class Module:
         parts = path.relative_to(root).with_suffix("").parts
         self.package = parts if path.name == "__init__.py" else parts[:-1]
         self.name = ".".join(parts)
+        self.lines = self.text.splitlines()
         self.tree = ast.parse(self.text)
         self.comments = {t.start[0]: t.string for t in _tokens(self.text)
                          if t.type == tokenize.COMMENT}
@@ -254,10 +255,21 @@ def parameters(module, function):
             continue
         end = (default or arg).end_lineno
         said = module.comments.get(end, "") if last[arg.lineno] is arg and end < body else ""
+        said = said or comment_above(module, arg, function)
         stars = "*"*(arg is a.vararg) + "**"*(arg is a.kwarg)
         value = source(module, default)
         out.append((stars + arg.arg, annotation(arg.annotation), value, meaning(said)))
     return out
+
+
+def comment_above(module, arg, function):
+    "The lines of comment straight above a parameter that begins its line."
+    words = []
+    line = arg.lineno - 1
+    while line > function.lineno and module.lines[line - 1].lstrip().startswith("#"):
+        words.insert(0, meaning(module.comments[line]))
+        line -= 1
+    return " ".join(words)
 
 
 def source(module, node):
@@ -333,8 +345,11 @@ def usual_attributes(house, module, node):
 
 
 def is_estimator(house, module, node):
-    return any(ast.unparse(b).endswith(("BaseEstimator", "LinearDiscriminantAnalysis")) for _, c in house.lineage(module, node)
-               for b in c.bases)
+    return any(
+        ast.unparse(b).endswith(("BaseEstimator", "LinearDiscriminantAnalysis"))
+        for _, c in house.lineage(module, node)
+        for b in c.bases
+    )
 
 
 # ------------------------------------------------------------------ writing a docstring
@@ -551,11 +566,27 @@ if __name__ == "__main__":
 '''
 
 
+def narrow(text):
+    "First docstring and `__all__` of a generated module, at most 100 columns wide."
+    line = next((n for n in text.split("\n") if n.startswith('"""') and n.endswith('"""')), "")
+    if len(line) > 100:
+        text = text.replace(line, "\n".join(textwrap.wrap(line, 100, break_on_hyphens=False)), 1)
+    found = re.search(r"^__all__ = \[.*?\]\n", text, re.M | re.S)
+    if not found:
+        return text
+    words = " ".join(found[0].split())
+    lines = textwrap.wrap(words, 100, subsequent_indent=" "*11, break_on_hyphens=False)
+    return text.replace(found[0], "\n".join(lines) + "\n", 1)
+
+
 def decorate(root=ROOT):
     "Write the docstrings, the stub and `__main__`; returns what is not documented yet."
     house = House(root)
     for name, text in documented(house).items():
         house.modules[name].path.write_text(text, encoding="utf-8", newline="\n")
+    for path in (root/"boostlit").rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        path.write_text(narrow(text), encoding="utf-8", newline="\n")
     for name, text in (("__init__.pyi", stub(root)), ("__main__.py", MAIN)):
         (root/"boostlit"/name).write_text(text, encoding="utf-8", newline="\n")
     return sorted(set(house.missing))

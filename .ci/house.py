@@ -148,7 +148,8 @@ def two_homes(texts):
     "Names that more than one module exports."
     homes = defaultdict(list)
     for name, text in texts.items():
-        for export in [] if name.endswith("__init__") else exported(text):   # a front door is no home
+        # a front door is no home
+        for export in [] if name.endswith("__init__") else exported(text):
             homes[export].append(name)
     return {k: v for k, v in homes.items() if len(v) > 1}
 

@@ -1,5 +1,9 @@
 "The console command on the installed package: choosing, resuming, reporting."
-import json, os, re, subprocess, sys, textwrap, time
+import os
+import re
+import subprocess
+import sys
+import textwrap
 from html.parser import HTMLParser
 from pathlib import Path
 import pytest
@@ -46,14 +50,23 @@ def room(tmp_path, monkeypatch):
 
 def run(*wanted, **kw):
     said = []
-    return cli.reproduce(wanted, modules=("room_of_tests", "no.such.room"), progress=False, say=said.append, **kw), "\n".join(said)
+    return cli.reproduce(
+        wanted, modules=("room_of_tests", "no.such.room"), progress=False, say=said.append, **kw
+    ), "\n".join(said)
 
 
 def test_reproduce(room):
     result, said = run()
     assert [r.item for r, _ in result["done"]] == ["Table 1", "Table 3"]
-    assert "left out no.such.room" in said and "skipped 3:Table 9 (long): long; run with --full" in said and "needs scene15" in said
-    assert "FAILED 4:Fig. 1 (broken): RuntimeError: a reason" in said and "2 items reproduced, 2 skipped, 1 failed" in said
+    assert (
+        "left out no.such.room" in said
+        and "skipped 3:Table 9 (long): long; run with --full" in said
+        and "needs scene15" in said
+    )
+    assert (
+        "FAILED 4:Fig. 1 (broken): RuntimeError: a reason" in said
+        and "2 items reproduced, 2 skipped, 1 failed" in said
+    )
     assert (room/"calls.txt").read_text() == "0123"
     run()
     assert (room/"calls.txt").read_text() == "0123", "finished items are read, not run"
@@ -61,7 +74,11 @@ def test_reproduce(room):
 
 def test_killed_run_resumes(room):
     code = "from boostlit.lab.command import reproduce; reproduce(['2'], modules=('room_of_tests',), progress=False)"
-    victim = subprocess.run([sys.executable, "-c", code], env={**os.environ, "DIE": "1", "PYTHONPATH": str(room)}, capture_output=True)
+    victim = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "DIE": "1", "PYTHONPATH": str(room)},
+        capture_output=True,
+    )
     assert victim.returncode == -9 and (room/"calls.txt").read_text() == "012"
     result, _ = run("2")
     assert (room/"calls.txt").read_text() == "01223" and result["rows"][0]["value"] == 6
@@ -70,7 +87,9 @@ def test_killed_run_resumes(room):
 def test_choice(room):
     assert [r.item for r, _ in run("pairwise")[0]["done"]] == ["Table 3"]
     assert [r.item for r, _ in run("1:table 1", "2")[0]["done"]] == ["Table 1", "Table 3"]
-    assert [r.item for r, _ in run("Table 9")[0]["done"]] == ["Table 9"], "a long item asked for by name is run"
+    assert [r.item for r, _ in run("Table 9")[0]["done"]] == ["Table 9"], (
+        "a long item asked for by name is run"
+    )
     with pytest.raises(ValueError, match="known: 1:Table 1, 2:Table 3"): run("Table 77")
 
 
@@ -80,7 +99,10 @@ class Look(HTMLParser):
         self.open, self.outside, self.text = [], [], ""
     def handle_starttag(self, tag, attrs):
         if tag not in ("meta", "img", "br"): self.open.append(tag)
-        self.outside += [v for k, v in attrs if k in ("src", "href") and tag != "a" and not v.startswith("data:")]
+        self.outside += [
+            v for k, v in attrs if k in ("src", "href") and tag != "a" and not v.startswith("data:")
+        ]
+
     def handle_endtag(self, tag): assert self.open.pop() == tag
     def handle_data(self, data): self.text += data
 
@@ -90,8 +112,9 @@ def test_report_is_one_wellformed_page(room):
     look = Look()
     look.feed(Path(result["report"]).read_text(encoding="utf-8"))
     assert not look.open and not look.outside
-    assert "<b>&" in look.text, "names are escaped" 
-    for words in ("Failed", "a reason", "Skipped", "needs scene15", "Click a heading to sort"): assert words in look.text
+    assert "<b>&" in look.text, "names are escaped"
+    for words in ("Failed", "a reason", "Skipped", "needs scene15", "Click a heading to sort"):
+        assert words in look.text
 
 
 def test_damaged_item_file_is_run_again(room):
@@ -103,20 +126,31 @@ def test_damaged_item_file_is_run_again(room):
 
 def test_commands(capsys, tmp_path, monkeypatch):
     from boostlit import __version__
-    assert cli.main(["version"]) == 0 and capsys.readouterr().out.strip() == f"boostlit {__version__}"
+
+    assert (
+        cli.main(["version"]) == 0 and capsys.readouterr().out.strip() == f"boostlit {__version__}"
+    )
     assert cli.main(["datasets"]) == 0 and "kr-vs-kp" in capsys.readouterr().out
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(cli, "load_reproductions", lambda *a: [])
-    assert cli.main(["reproduce", "7", "--quiet"]) == 2 and "nothing to reproduce is called '7'" in capsys.readouterr().err
+    assert (
+        cli.main(["reproduce", "7", "--quiet"]) == 2
+        and "nothing to reproduce is called '7'" in capsys.readouterr().err
+    )
     (tmp_path/"file").write_text("")
-    assert cli.main(["reproduce", "--out", "file/x"]) == 2 and capsys.readouterr().err.startswith("boostlit: ")
+    assert cli.main(["reproduce", "--out", "file/x"]) == 2 and capsys.readouterr().err.startswith(
+        "boostlit: "
+    )
     with pytest.raises(SystemExit): cli.main([])
 
 
 def test_console_script_is_installed():
     script = Path(sys.executable).with_name("boostlit")
     if not script.exists(): pytest.skip("not installed with its script")
-    assert "boostlit" in subprocess.run([script, "version"], capture_output=True, text=True, check=True).stdout
+    assert (
+        "boostlit"
+        in subprocess.run([script, "version"], capture_output=True, text=True, check=True).stdout
+    )
 
 
 def test_page_links_are_those_of_the_site():
@@ -128,7 +162,11 @@ def test_page_links_are_those_of_the_site():
 def test_links_of_the_ledger_lead_somewhere():
     nbs = Path(__file__).parents[1]/"nbs"
     if not nbs.exists(): pytest.skip("no notebooks here")
-    lost = {r["link"] for r in E.stored_results().to_pylist() if r["link"] and not (nbs/r["link"].split("#")[0]).exists()}
+    lost = {
+        r["link"]
+        for r in E.stored_results().to_pylist()
+        if r["link"] and not (nbs / r["link"].split("#")[0]).exists()
+    }
     assert not lost
 
 

@@ -1,5 +1,5 @@
 "scikit-learn's common checks on the estimators of the core."
-import numpy as np, pytest
+import pytest
 from sklearn.datasets import load_wine
 from sklearn.exceptions import NotFittedError
 from sklearn.naive_bayes import GaussianNB
@@ -10,11 +10,16 @@ from boostlit import (AdaBoostClassifier, DecisionStumpClassifier, GentleBoostCl
 from boostlit.core.loop_kernels import StumpRows
 from boostlit.core.stumps import LearnerOracle
 
-ESTIMATORS = [DecisionStumpClassifier(), DecisionStumpClassifier(max_bins=16), AdaBoostClassifier(n_estimators=8),
-              GentleBoostClassifier(n_estimators=8), LogitBoostClassifier(n_estimators=8),
-              AdaBoostClassifier(n_estimators=8, learning_rate=.5, subsample=.8, random_state=0),
-              LogitBoostClassifier(n_estimators=8, early_stopping=True, random_state=0),
-              AdaBoostClassifier(GaussianNB(), n_estimators=5)]
+ESTIMATORS = [
+    DecisionStumpClassifier(),
+    DecisionStumpClassifier(max_bins=16),
+    AdaBoostClassifier(n_estimators=8),
+    GentleBoostClassifier(n_estimators=8),
+    LogitBoostClassifier(n_estimators=8),
+    AdaBoostClassifier(n_estimators=8, learning_rate=0.5, subsample=0.8, random_state=0),
+    LogitBoostClassifier(n_estimators=8, early_stopping=True, random_state=0),
+    AdaBoostClassifier(GaussianNB(), n_estimators=5),
+]
 
 TAIL = ("a stump cuts off a tail that holds rows of the light classes only, "
         "so more than 13 % of the new rows may fall there")
@@ -43,7 +48,8 @@ def test_scikit_learn_conventions(estimator, check): check(estimator)
 @pytest.mark.parametrize("learner", [None, DecisionTreeRegressor(max_depth=1)])
 @pytest.mark.parametrize("call, rounds", [(2, 0), (4, 1), (6, 1), (11, 3)])
 def test_an_interrupt_in_any_class_leaves_whole_rounds(monkeypatch, learner, call, rounds):
-    "Three classes are boosted in step: a Ctrl-C in a later class keeps the rounds that all of them have finished."
+    """Three classes are boosted in step: a Ctrl-C in a later class keeps the rounds that all of
+    them have finished."""
     X, y = load_wine(return_X_y=True)
     owner = StumpRows if learner is None else LearnerOracle
     asked, best = [0], owner.best
@@ -59,5 +65,9 @@ def test_an_interrupt_in_any_class_leaves_whole_rounds(monkeypatch, learner, cal
         with pytest.raises(NotFittedError): est.predict(X)
         return
     with pytest.warns(RuntimeWarning, match=f"keeps the {rounds} rounds"): est.fit(X, y)
-    assert len(list(est.staged_predict(X))) == rounds and est.alphas_.shape == (3, rounds) and len(est.history_) == rounds
+    assert (
+        len(list(est.staged_predict(X))) == rounds
+        and est.alphas_.shape == (3, rounds)
+        and len(est.history_) == rounds
+    )
     if learner is None: assert (est.decision_function(X) == want.decision_function(X)).all()

@@ -1,7 +1,18 @@
-"The data sets' loader on the installed package: registry, files that lie, and downloads from a real (local) server."
-import functools, gzip, hashlib, http.server, io, json, os, threading, zipfile
+"""The data sets' loader on the installed package: registry, files that lie, and downloads from a
+real (local) server."""
+import gzip
+import hashlib
+import http.server
+import io
+import json
+import os
+import threading
+import zipfile
 from pathlib import Path
-import numpy as np, pyarrow as pa, pyarrow.parquet as pq, pytest
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
 from boostlit.core import datasets as D
 
 HERE = bool(os.environ.get("BOOSTLIT_DATA"))
@@ -44,21 +55,33 @@ def server():
 
 
 def toy_table():
-    return pa.table({"name": pa.array(["a", "b", "a"]).dictionary_encode(), "count": [1, 2, 3], "size": pa.array([2.5, None, 1.]),
-                     "mark": pa.array(["x", "y", None]).dictionary_encode(), "target": pa.array(["yes", "no", "yes"]).dictionary_encode()})
+    return pa.table(
+        {
+            "name": pa.array(["a", "b", "a"]).dictionary_encode(),
+            "count": [1, 2, 3],
+            "size": pa.array([2.5, None, 1.0]),
+            "mark": pa.array(["x", "y", None]).dictionary_encode(),
+            "target": pa.array(["yes", "no", "yes"]).dictionary_encode(),
+        }
+    )
 
 
 @pytest.fixture
 def toy(monkeypatch, server):
     "A tiny data set whose home is the local server."
     server.files["/toy.data"] = TEXT.encode()
-    info = {"title": "toy", "task": "tabular", "citation": "-", "home": server.base, "papers": [], "types": "sifss",
-            "fetch": {"urls": [server.base+"/toy.data"], "comment": "%", "strip": "."}, **D.describe_table(toy_table())}
+    info = {
+        "title": "toy", "task": "tabular", "citation": "-", "home": server.base, "papers": [],
+        "types": "sifss",
+        "fetch": {"urls": [server.base + "/toy.data"], "comment": "%", "strip": "."},
+        **D.describe_table(toy_table()),
+    }
     monkeypatch.setitem(D.registry(), "toy", info)
     return info
 
 
-def listing(folder): return sorted(p.name for p in Path(folder).iterdir()) if Path(folder).exists() else None
+def listing(folder):
+    return sorted(p.name for p in Path(folder).iterdir()) if Path(folder).exists() else None
 
 
 # ---------------------------------------------------------------- registry and fingerprint
@@ -67,8 +90,14 @@ def test_registry_is_complete():
     r = D.registry()
     assert len(r) == 32
     for name, i in r.items():
-        assert i["citation"] and i["home"].startswith("http") and len(i["fingerprint"]) == 64 and i["rows"] == sum(i["classes"].values()), name
-        if i["task"] == "tabular" and "sklearn" not in i: assert len(i["types"]) == len(i["kinds"])+1 and "fetch" in i, name
+        assert (
+            i["citation"]
+            and i["home"].startswith("http")
+            and len(i["fingerprint"]) == 64
+            and i["rows"] == sum(i["classes"].values())
+        ), name
+        if i["task"] == "tabular" and "sklearn" not in i:
+            assert len(i["types"]) == len(i["kinds"]) + 1 and "fetch" in i, name
     t = D.list_datasets()
     assert t.num_rows == 32 and t.column_names[:3] == ["name", "task", "rows"]
     assert sum(x == "image" for x in t["task"].to_pylist()) == 6
@@ -91,7 +120,8 @@ def test_every_file_matches_the_registry(name):
     for k in ("rows", "classes", "fingerprint"): assert info[k] == ds.info[k], k
     if ds.info["task"] == "tabular":
         assert info["kinds"] == ds.info["kinds"] and info["missing"] == ds.info["missing"]
-        if ds.info["rows"] < 1e5: assert int(np.isnan(ds.X).sum()) == sum(ds.info["missing"].values())
+        if ds.info["rows"] < 1e5:
+            assert int(np.isnan(ds.X).sum()) == sum(ds.info["missing"].values())
         for j, k in enumerate(ds.kinds): assert (ds.categories[j] is not None) == (k == "nominal")
     else: assert ds.X is None and len(ds.y) == ds.info["rows"]
     assert name in repr(ds) and ds.info["home"].replace("&", "&amp;") in ds._repr_html_()
@@ -99,8 +129,16 @@ def test_every_file_matches_the_registry(name):
 
 def test_fingerprint_ignores_layout_but_not_content(tmp_path):
     rng = np.random.default_rng(0)
-    t = pa.table({"i": rng.integers(0, 9, 1000), "f": pa.array(np.where(rng.random(1000) < .1, None, rng.random(1000))), "s": pa.array(rng.choice(["a", "bb", None], 1000)),
-                  "l": pa.array([[1, 2], None, [3], []]*250), "b": pa.array([b"x", b"", None, b"yz"]*250), "st": pa.array([{"p": 1, "q": 2.}]*1000)})
+    t = pa.table(
+        {
+            "i": rng.integers(0, 9, 1000),
+            "f": pa.array(np.where(rng.random(1000) < 0.1, None, rng.random(1000))),
+            "s": pa.array(rng.choice(["a", "bb", None], 1000)),
+            "l": pa.array([[1, 2], None, [3], []] * 250),
+            "b": pa.array([b"x", b"", None, b"yz"] * 250),
+            "st": pa.array([{"p": 1, "q": 2.0}] * 1000),
+        }
+    )
     want = D.fingerprint(t)
     for group, codec in ((7, "snappy"), (333, "zstd"), (1000, "none")):
         pq.write_table(t, tmp_path/"t.parquet", row_group_size=group, compression=codec)
@@ -108,8 +146,14 @@ def test_fingerprint_ignores_layout_but_not_content(tmp_path):
     assert D.fingerprint(pa.concat_tables([t.slice(0, 13), t.slice(13)])) == want
     assert D.fingerprint(t.set_column(2, "s", t["s"].dictionary_encode())) == want
     assert D.fingerprint(t.set_column(0, "i", t["i"].cast(pa.int32()))) == want
-    others = [t.slice(1), t.rename_columns(["j", *t.column_names[1:]]), t.select(t.column_names[::-1]), t.take(np.r_[1, 0, 2:1000]),
-              t.set_column(2, "s", pa.array(["" if v is None else v for v in t["s"].to_pylist()])), t.set_column(1, "f", pa.array([0. if v is None else v for v in t["f"].to_pylist()]))]
+    others = [
+        t.slice(1),
+        t.rename_columns(["j", *t.column_names[1:]]),
+        t.select(t.column_names[::-1]),
+        t.take(np.r_[1, 0, 2:1000]),
+        t.set_column(2, "s", pa.array(["" if v is None else v for v in t["s"].to_pylist()])),
+        t.set_column(1, "f", pa.array([0.0 if v is None else v for v in t["f"].to_pylist()])),
+    ]
     assert len({D.fingerprint(o) for o in others} | {want}) == 7
 
 
@@ -159,7 +203,9 @@ def test_download_then_cache(home, toy, server):
     assert ds.table.equals(toy_table()) or D.fingerprint(ds.table) == toy["fingerprint"]
     assert listing(home/"cache") == ["toy.parquet"]
     server.files.clear()
-    assert D.load_dataset("toy").origin == ds.origin, "the second time nothing is asked of the server"
+    assert D.load_dataset("toy").origin == ds.origin, (
+        "the second time nothing is asked of the server"
+    )
     np.testing.assert_array_equal(ds.X, [[0, 1, 2.5, 0], [1, 2, np.nan, 1], [0, 3, 1, np.nan]])
 
 
@@ -174,13 +220,19 @@ def test_connection_that_breaks(home, toy, server, old):
     if old:
         (home/"cache").mkdir()
         (home/"cache"/"other.parquet").write_bytes(old)
-    with pytest.raises(D.DatasetError, match=r"broke after [\d,]+") as e: D.load_dataset("toy", progress=False)
+    with pytest.raises(D.DatasetError, match=r"broke after [\d,]+") as e:
+        D.load_dataset("toy", progress=False)
     assert "\n" not in str(e.value) and "BOOSTLIT_DATA" in str(e.value)
     assert listing(home/"cache") == (["other.parquet"] if old else None)
 
 
 def test_answers_that_are_no_data(home, toy, server):
-    for body, words in ((b"<html>moved</html>", "is not 'toy' as we know it"), (TEXT.replace("2.5", "2.6").encode(), "another fingerprint"), (b"", "as we know it"), (TEXT.replace(", x", "").encode(), "as we know it")):
+    for body, words in (
+        (b"<html>moved</html>", "is not 'toy' as we know it"),
+        (TEXT.replace("2.5", "2.6").encode(), "another fingerprint"),
+        (b"", "as we know it"),
+        (TEXT.replace(", x", "").encode(), "as we know it"),
+    ):
         server.files["/toy.data"] = body
         with pytest.raises(D.DatasetError, match=words): D.load_dataset("toy", progress=False)
         assert listing(home/"cache") is None
@@ -191,22 +243,27 @@ def test_answers_that_are_no_data(home, toy, server):
 
 def test_no_network(home, toy, server):
     toy["fetch"]["urls"] = ["http://127.0.0.1:1/toy.data"]
-    with pytest.raises(D.DatasetError, match="could not be reached.*set BOOSTLIT_DATA") as e: D.load_dataset("toy", progress=False)
+    with pytest.raises(D.DatasetError, match="could not be reached.*set BOOSTLIT_DATA") as e:
+        D.load_dataset("toy", progress=False)
     assert str(e.value).count("\n") == 0 and listing(home/"cache") is None
-    with pytest.raises(D.DatasetError, match="allow the download"): D.load_dataset("toy", download=False)
+    with pytest.raises(D.DatasetError, match="allow the download"):
+        D.load_dataset("toy", download=False)
 
 
 def test_cache_that_cannot_be_written(home, toy, monkeypatch):
     (home/"file").write_text("not a folder")
     monkeypatch.setenv("BOOSTLIT_CACHE", str(home/"file"/"cache"))
-    with pytest.raises(D.DatasetError, match="cannot write to the cache.*BOOSTLIT_CACHE"): D.load_dataset("toy", progress=False)
+    with pytest.raises(D.DatasetError, match="cannot write to the cache.*BOOSTLIT_CACHE"):
+        D.load_dataset("toy", progress=False)
     if os.geteuid():
         (home/"ro").mkdir(mode=0o555)
         monkeypatch.setenv("BOOSTLIT_CACHE", str(home/"ro"))
-        with pytest.raises(D.DatasetError, match="cannot write to the cache"): D.load_dataset("toy", progress=False)
+        with pytest.raises(D.DatasetError, match="cannot write to the cache"):
+            D.load_dataset("toy", progress=False)
     monkeypatch.setenv("BOOSTLIT_CACHE", "/proc/boostlit")
     if Path("/proc").exists():
-        with pytest.raises(D.DatasetError, match="cannot write to the cache"): D.load_dataset("toy", progress=False)
+        with pytest.raises(D.DatasetError, match="cannot write to the cache"):
+            D.load_dataset("toy", progress=False)
 
 
 def test_images_say_where_they_come_from(home):
@@ -216,25 +273,84 @@ def test_images_say_where_they_come_from(home):
 def openml(server, monkeypatch, number, arff, types):
     "Let the local server play OpenML."
     from sklearn.datasets import _openml
-    for c, path in (("_DATA_INFO", "info"), ("_DATA_FEATURES", "features"), ("_DATA_QUALITIES", "qualities")): monkeypatch.setattr(_openml, c, f"{server.base}/{path}/{{}}")
+
+    for c, path in (
+        ("_DATA_INFO", "info"),
+        ("_DATA_FEATURES", "features"),
+        ("_DATA_QUALITIES", "qualities"),
+    ):
+        monkeypatch.setattr(_openml, c, f"{server.base}/{path}/{{}}")
     put = lambda path, doc: server.files.__setitem__(f"/{path}/{number}", json.dumps(doc).encode())
-    put("info", {"data_set_description": {"id": str(number), "name": "toy", "version": "1", "status": "active", "format": "ARFF", "default_target_attribute": "target",
-                                          "description": "-", "url": f"{server.base}/toy.arff", "file_id": "1", "md5_checksum": hashlib.md5(arff).hexdigest()}})
-    put("features", {"data_features": {"feature": [{"index": str(i), "name": n, "data_type": t, "is_target": str(n == "target").lower(), "is_ignore": "false", "is_row_identifier": "false",
-                                                    "number_of_missing_values": "0"} for i, (n, t) in enumerate(types.items())]}})
-    put("qualities", {"data_qualities": {"quality": [{"name": "NumberOfInstances", "value": str(arff.split(b"@data\n")[1].count(b"\n"))}]}})
+    put(
+        "info",
+        {
+            "data_set_description": {
+                "id": str(number), "name": "toy", "version": "1", "status": "active", "format":
+                "ARFF",
+                "default_target_attribute": "target",
+                "description": "-",
+                "url": f"{server.base}/toy.arff",
+                "file_id": "1",
+                "md5_checksum": hashlib.md5(arff).hexdigest(),
+            }
+        },
+    )
+    put(
+        "features",
+        {
+            "data_features": {
+                "feature": [
+                    {
+                        "index": str(i),
+                        "name": n,
+                        "data_type": t,
+                        "is_target": str(n == "target").lower(),
+                        "is_ignore": "false",
+                        "is_row_identifier": "false",
+                        "number_of_missing_values": "0",
+                    }
+                    for i, (n, t) in enumerate(types.items())
+                ]
+            }
+        },
+    )
+    put(
+        "qualities",
+        {
+            "data_qualities": {
+                "quality": [
+                    {
+                        "name": "NumberOfInstances",
+                        "value": str(arff.split(b"@data\n")[1].count(b"\n")),
+                    }
+                ]
+            }
+        },
+    )
     server.files["/toy.arff"] = arff
 
 
 def test_openml(home, toy, server, monkeypatch):
-    arff = (b"@relation toy\n@attribute id numeric\n@attribute name {b,a}\n@attribute count numeric\n@attribute size real\n@attribute mark {x,y}\n@attribute target {neg,pos}\n"
-            b"@data\n7,a,1,2.5,x,pos\n8,b,2,?,y,neg\n9,a,3,1,?,pos\n")
-    openml(server, monkeypatch, 99, arff, {"id": "numeric", "name": "nominal", "count": "numeric", "size": "numeric", "mark": "nominal", "target": "nominal"})
+    arff = (
+        b"@relation toy\n@attribute id numeric\n@attribute name {b,a}\n@attribute count numeric\n@attribute size real\n@attribute mark {x,y}\n@attribute target {neg,pos}\n"
+        b"@data\n7,a,1,2.5,x,pos\n8,b,2,?,y,neg\n9,a,3,1,?,pos\n"
+    )
+    openml(
+        server,
+        monkeypatch,
+        99,
+        arff,
+        {
+            "id": "numeric", "name": "nominal", "count": "numeric", "size": "numeric", "mark":
+            "nominal", "target": "nominal",
+        },
+    )
     toy["fetch"] = {"openml": 99, "drop": ["id"], "labels": {"neg": "no", "pos": "yes"}}
     assert D.load_dataset("toy", progress=False).table["size"].to_pylist() == [2.5, None, 1.]
     (home/"cache"/"toy.parquet").unlink()
     server.files["/toy.arff"] = arff[:-10]
-    with pytest.raises(D.DatasetError, match="OpenML data set 99 could not be fetched"): D.load_dataset("toy", progress=False)
+    with pytest.raises(D.DatasetError, match="OpenML data set 99 could not be fetched"):
+        D.load_dataset("toy", progress=False)
     assert listing(home/"cache") == []
 
 
@@ -244,14 +360,27 @@ def test_graph_archive(home, server, monkeypatch):
     table = pq.read_table(DATA/"mutag.parquet")
     nodes, edges = table["nodes"].to_pylist(), table["edges"].to_pylist()
     start = np.cumsum([1]+[len(n) for n in nodes])
-    pairs = [(s+e[a], s+e[b], e["label"]) for s, es in zip(start, edges) for e in es for a, b in (("src", "dst"), ("dst", "src"))]
-    text = {"A": [f"{a}, {b}" for a, b, _ in pairs], "edge_labels": [c for *_, c in pairs], "graph_indicator": [g+1 for g, n in enumerate(nodes) for _ in n],
-            "graph_labels": table["target"].to_pylist(), "node_labels": [a for n in nodes for a in n]}
+    pairs = [
+        (s + e[a], s + e[b], e["label"])
+        for s, es in zip(start, edges)
+        for e in es
+        for a, b in (("src", "dst"), ("dst", "src"))
+    ]
+    text = {
+        "A": [f"{a}, {b}" for a, b, _ in pairs],
+        "edge_labels": [c for *_, c in pairs],
+        "graph_indicator": [g + 1 for g, n in enumerate(nodes) for _ in n],
+        "graph_labels": table["target"].to_pylist(),
+        "node_labels": [a for n in nodes for a in n],
+    }
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as z:
-        for part, lines in text.items(): z.writestr(f"MUTAG/MUTAG_{part}.txt", "\n".join(map(str, lines))+"\n")
+        for part, lines in text.items():
+            z.writestr(f"MUTAG/MUTAG_{part}.txt", "\n".join(map(str, lines)) + "\n")
     server.files["/MUTAG.zip"] = buffer.getvalue()
-    info = dict(D.registry()["mutag"], fetch={"urls": [server.base+"/MUTAG.zip"], "graphs": "MUTAG"})
+    info = dict(
+        D.registry()["mutag"], fetch={"urls": [server.base + "/MUTAG.zip"], "graphs": "MUTAG"}
+    )
     monkeypatch.setitem(D.registry(), "mutag", info)
     assert D.load_dataset("mutag", progress=False).table["nodes"].to_pylist() == nodes
 
@@ -261,16 +390,21 @@ DATA = Path(os.environ.get("BOOSTLIT_DATA") or ".")
 
 def as_uci(table, spec):
     "A table written back in the layout its recipe reads."
-    text = [["?" if v is None else str(v) for v in table[c].to_pylist()] for c in table.column_names]
+    text = [
+        ["?" if v is None else str(v) for v in table[c].to_pylist()] for c in table.column_names
+    ]
     label = spec.get("label", len(text)-1+len(spec.get("drop", ())))
     columns = text[:-1]
-    for j in sorted({*spec.get("drop", ()), label}): columns.insert(j, text[-1] if j == label else ["z"]*table.num_rows)
+    for j in sorted({*spec.get("drop", ()), label}):
+        columns.insert(j, text[-1] if j == label else ["z"] * table.num_rows)
     sep = " " if spec.get("sep", ",") is None else ","
     return "\n".join(sep.join(r) for r in zip(*columns)).encode()
 
 
 @needs_data
-@pytest.mark.parametrize("name", ["hepatitis", "cleve", "german", "breast-w", "vote1", "crx", "hypothyroid", "kr-vs-kp"])
+@pytest.mark.parametrize(
+    "name", ["hepatitis", "cleve", "german", "breast-w", "vote1", "crx", "hypothyroid", "kr-vs-kp"]
+)
 def test_recipes_read_the_archive_layout(home, server, monkeypatch, name):
     info = dict(D.registry()[name])
     server.files["/x"] = gzip.compress(as_uci(pq.read_table(DATA/f"{name}.parquet"), info["fetch"]))
@@ -294,27 +428,52 @@ def test_encoder_learns_from_training_rows_only():
     nan = np.nan
     np.testing.assert_array_equal(e.transform(train), [[1, 1], [0, 2], [nan, 3], [1, nan]])
     np.testing.assert_array_equal(e.transform(test), [[2, 5], [1, nan], [nan, 2], [0, 0]])
-    np.testing.assert_array_equal(D.TableEncoder(unseen="missing").fit(train).transform(test)[0], [nan, 5])
-    with pytest.raises(ValueError, match="'green', which fit has not seen"): D.TableEncoder(unseen="error").fit(train).transform(test)
+    np.testing.assert_array_equal(
+        D.TableEncoder(unseen="missing").fit(train).transform(test)[0], [nan, 5]
+    )
+    with pytest.raises(ValueError, match="'green', which fit has not seen"):
+        D.TableEncoder(unseen="error").fit(train).transform(test)
 
 
 def test_encoder_takes_any_table():
     pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
-    rows = {"a": ["x", None, "y", "x"], "b": [1, 2, 3, 4], "c": [True, False, True, True], "d": [.5, None, 1., 2.]}
+    rows = {
+        "a": ["x", None, "y", "x"],
+        "b": [1, 2, 3, 4],
+        "c": [True, False, True, True],
+        "d": [0.5, None, 1.0, 2.0],
+    }
     arrow = pa.table(rows)
     want = D.TableEncoder().fit_transform(arrow)
     frame = pd.DataFrame(rows, index=[9, 8, 7, 6])
-    for other in (frame, frame.astype({"a": "category"}), pl.DataFrame(rows), arrow.to_batches()[0], arrow.set_column(0, "a", arrow["a"].dictionary_encode()),
-                  np.array(list(zip(*rows.values())), dtype=object)):
-        np.testing.assert_array_equal(D.TableEncoder().fit_transform(other), want, err_msg=str(type(other)))
+    for other in (
+        frame,
+        frame.astype({"a": "category"}),
+        pl.DataFrame(rows),
+        arrow.to_batches()[0],
+        arrow.set_column(0, "a", arrow["a"].dictionary_encode()),
+        np.array(list(zip(*rows.values())), dtype=object),
+    ):
+        np.testing.assert_array_equal(
+            D.TableEncoder().fit_transform(other), want, err_msg=str(type(other))
+        )
     e = D.TableEncoder().fit(arrow)
     np.testing.assert_array_equal(e.transform(frame), want)
     assert list(e.get_feature_names_out()) == list("abcd")
-    with pytest.raises(ValueError, match="feature names should match"): e.transform(arrow.rename_columns(list("abdc")))
+    with pytest.raises(ValueError, match="feature names should match"):
+        e.transform(arrow.rename_columns(list("abdc")))
 
 
-@pytest.mark.parametrize("bad, words", [(pa.table({"a": [1.]}).slice(1), "0 sample"), (pa.table({"a": pa.array([[1]])}), "cannot encode"), (np.array([[np.inf]]), "infinity"),
-                                        (np.zeros((0, 2)), "0 sample"), (pa.table({"a": [1., float("inf")]}), "infinity")])
+@pytest.mark.parametrize(
+    "bad, words",
+    [
+        (pa.table({"a": [1.0]}).slice(1), "0 sample"),
+        (pa.table({"a": pa.array([[1]])}), "cannot encode"),
+        (np.array([[np.inf]]), "infinity"),
+        (np.zeros((0, 2)), "0 sample"),
+        (pa.table({"a": [1.0, float("inf")]}), "infinity"),
+    ],
+)
 def test_encoder_refuses_clearly(bad, words):
     with pytest.raises(ValueError, match=words): D.TableEncoder().fit(bad).transform(bad)
 
@@ -324,5 +483,9 @@ def test_encoder_parameters():
     e = D.TableEncoder(kinds=["nominal", "numeric"]).fit(X)
     assert e.categories_[0].tolist() == [1., 2.]
     np.testing.assert_array_equal(e.transform(X)[:, 0], [0, 1, 0])
-    for kw, words in (({"kinds": ["nominal"]}, "kinds names 1"), ({"kinds": ["nominal", "odd"]}, "'odd'"), ({"unseen": "no"}, "unseen must be")):
+    for kw, words in (
+        ({"kinds": ["nominal"]}, "kinds names 1"),
+        ({"kinds": ["nominal", "odd"]}, "'odd'"),
+        ({"unseen": "no"}, "unseen must be"),
+    ):
         with pytest.raises(ValueError, match=words): D.TableEncoder(**kw).fit(X)

@@ -1,4 +1,5 @@
-"Training on a Dask cluster of two processes: the same model as on one machine, also when a worker is killed."
+"""Training on a Dask cluster of two processes: the same model as on one machine, also when a worker
+is killed."""
 import logging
 import os
 import signal
@@ -35,17 +36,41 @@ SOAK = bool(os.environ.get("BOOSTLIT_SOAK"))
 @pytest.fixture(scope="module")
 def cluster():
     from distributed import Client, LocalCluster
-    with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=logging.CRITICAL) as cluster, Client(cluster) as client: yield client
+
+    with (
+        LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            processes=True,
+            dashboard_address=None,
+            silence_logs=logging.CRITICAL,
+        ) as cluster,
+        Client(cluster) as client,
+    ):
+        yield client
 
 
 def mixed_table(n=600, classes=2, seed=0):
     "Numbers, words, missing values, a constant column, weights with zeros."
     rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, 3)); X[:, 1] = np.round(X[:, 1], 1); X[rng.random((n, 3)) < .05] = np.nan
-    words = rng.choice(["red", "green", "blue"], n).astype(object); words[rng.random(n) < .05] = None
+    X = rng.normal(size=(n, 3))
+    X[:, 1] = np.round(X[:, 1], 1)
+    X[rng.random((n, 3)) < 0.05] = np.nan
+    words = rng.choice(["red", "green", "blue"], n).astype(object)
+    words[rng.random(n) < 0.05] = None
     score = np.nan_to_num(X[:, 0]) + np.nan_to_num(X[:, 1])*(words == "red") + .3*rng.normal(size=n)
     y = np.digitize(score, np.quantile(score, np.linspace(0, 1, classes + 1)[1:-1]))
-    return pa.table({"a": X[:, 0], "b": X[:, 1], "c": X[:, 2], "word": pa.array(words.tolist()), "flat": np.ones(n), "weight": rng.integers(0, 3, n).astype(float), "y": np.array(["no", "yes", "well"])[y]})
+    return pa.table(
+        {
+            "a": X[:, 0],
+            "b": X[:, 1],
+            "c": X[:, 2],
+            "word": pa.array(words.tolist()),
+            "flat": np.ones(n),
+            "weight": rng.integers(0, 3, n).astype(float),
+            "y": np.array(["no", "yes", "well"])[y],
+        }
+    )
 
 
 def cut(table, edges): return [table[a:b] for a, b in zip([0, *edges], [*edges, len(table)])]
@@ -67,23 +92,35 @@ def plan_matrix(table, plan):
 
 
 @settings(max_examples=15, deadline=None)
-@given(st.lists(st.integers(1, 299), max_size=5), st.sampled_from([4, 16, 256, None]), st.integers(0, 3))
+@given(
+    st.lists(st.integers(1, 299), max_size=5),
+    st.sampled_from([4, 16, 256, None]),
+    st.integers(0, 3),
+)
 def test_cuts_and_answers_do_not_depend_on_the_pieces(edges, max_bins, seed):
     table = mixed_table(300, seed=seed).drop_columns(["weight"])
     pieces = [p for p in cut(table, sorted(set(edges))) if len(p)]
     plan = plan_of(table, pieces, max_bins)
     one = StumpOracle(plan_matrix(table, plan), plan.kinds, max_bins)
-    assert all(np.array_equal(a, b) for a, b in zip(plan.points, one.points)) and np.array_equal(plan.n_codes, one.n_codes)
+    assert all(np.array_equal(a, b) for a, b in zip(plan.points, one.points)) and np.array_equal(
+        plan.n_codes, one.n_codes
+    )
     parts = [load_partition(p, plan, k) for k, p in enumerate(pieces)]
     assert np.array_equal(np.concatenate([p.codes for p in parts], axis=1), one.codes)
     y = 2.*(np.array(table["y"].to_pylist()) == plan.classes[1]) - 1
     run, log = Run("r", "adaboost", 1, 2), []
     reference = boost(one, AdaBoost(), y, 4)
     for h, row in zip(reference.hypotheses, reference.history):
-        (total, *_), H = merge_answers([answer(p, run, 0, log, lane_histograms, [[]], False) for p in parts])
+        (total, *_), H = merge_answers(
+            [answer(p, run, 0, log, lane_histograms, [[]], False) for p in parts]
+        )
         stump, edge = scan_stump(plan, H[0], H[0], total, "error")
         found, factors, _ = vote((total - int(edge))//2, total, 2)
-        assert stump == h and found["weighted_error"] == row["weighted_error"] and found["alpha"] == row["alpha"]         # to the last bit
+        assert (
+            stump == h
+            and found["weighted_error"] == row["weighted_error"]
+            and found["alpha"] == row["alpha"]
+        )  # to the last bit
         log.append((stump, row["alpha"], *factors))
     merge_answers([answer(p, run, 0, log, lane_histograms, [[]], False) for p in parts])
     np.testing.assert_allclose(np.concatenate([p.w for p in parts]), reference.weights, rtol=1e-14)
@@ -102,19 +139,27 @@ def test_quantile_cuts_use_the_sample_of_one_machine(monkeypatch):
 def test_lost_memory_is_replayed_bit_for_bit():
     table = mixed_table().drop_columns(["weight"])
     plan = plan_of(table, [table], 32)
-    stump = StumpOracle(plan_matrix(table, plan), plan.kinds, 32).best(np.where(np.array(table["y"].to_pylist()) == "yes", 1., -1.), np.full(600, 1/600))[0]
+    stump = StumpOracle(plan_matrix(table, plan), plan.kinds, 32).best(
+        np.where(np.array(table["y"].to_pylist()) == "yes", 1.0, -1.0), np.full(600, 1 / 600)
+    )[0]
     for master in ("adaboost", "gentle", "samme"):
         run, log = Run("r", master, 1, 2), [(stump, .1*t, .9, 1.1) for t in range(1, 8)]
         question = (class_histograms, 2) if master == "samme" else (lane_histograms, [[]], True)
         if master == "samme":
-            stump = stump.copy(); log = [(stump, *rest) for _, *rest in log]
+            stump = stump.copy()
+            log = [(stump, *rest) for _, *rest in log]
             for b in ("left", "right", "missing"): stump[b] = max(stump[b], 0)
         a, b = load_partition(table, plan, 0), load_partition(table, plan, 0)
-        for t in range(len(log) + 1): last = answer(a, run, max(0, t - 1), log[max(0, t - 1):t], *question)
+        for t in range(len(log) + 1):
+            last = answer(a, run, max(0, t - 1), log[max(0, t - 1) : t], *question)
         assert answer(b, run, 6, log[6:], *question) == {"behind": 0}
         again = answer(b, run, 0, log, *question)
-        assert last[0] == again[0] and np.array_equal(last[1], again[1]) and np.array_equal(a.w, b.w)
-        assert answer(b, Run("other", master, 1, 2), 0, [], *question)[0][0] == pytest.approx(stumps.UNIT)      # a new run starts afresh
+        assert (
+            last[0] == again[0] and np.array_equal(last[1], again[1]) and np.array_equal(a.w, b.w)
+        )
+        assert answer(b, Run("other", master, 1, 2), 0, [], *question)[0][0] == pytest.approx(
+            stumps.UNIT
+        )  # a new run starts afresh
 
 
 def test_joblib_runs_on_the_cluster(cluster):
@@ -124,7 +169,10 @@ def test_joblib_runs_on_the_cluster(cluster):
     from boostlit.lab.experiments import cross_validation
     X, y = load_breast_cancer(return_X_y=True)
     est = AdaBoostClassifier(n_estimators=5)
-    here, rows = cross_val_score(est, X, y, cv=3), cross_validation((X, y), est, n_splits=3, progress=False)
+    here, rows = (
+        cross_val_score(est, X, y, cv=3),
+        cross_validation((X, y), est, n_splits=3, progress=False),
+    )
     with joblib.parallel_config(backend="dask"):
         assert np.array_equal(here, cross_val_score(est, X, y, cv=3, n_jobs=2))
         assert rows.equals(cross_validation((X, y), est, n_splits=3, n_jobs=2, progress=False))
@@ -132,23 +180,44 @@ def test_joblib_runs_on_the_cluster(cluster):
 
 @pytest.mark.parametrize("classes,weight", [(2, None), (2, "weight"), (3, "weight")])
 def test_same_model(cluster, classes, weight, tmp_path):
-    "Equal to the last bit for two classes and uniform weights; given weights are summed by partition, SAMME's errors by row, and differ in the last digits."
+    """Equal to the last bit for two classes and uniform weights; given weights are summed by
+    partition, SAMME's errors by row, and differ in the last digits."""
     table = mixed_table(classes=classes)
     w = None if weight is None else table["weight"].to_numpy()
     stored = table if weight else table.drop_columns(["weight"])
-    for k, piece in enumerate(cut(stored, [100, 101, 350])): pq.write_table(piece, tmp_path/f"{k}.parquet", row_group_size=200)
+    for k, piece in enumerate(cut(stored, [100, 101, 350])):
+        pq.write_table(piece, tmp_path / f"{k}.parquet", row_group_size=200)
     oracle = DistributedStumpOracle(tmp_path, "y", cluster, weight=weight, max_bins=32)
     X, y = features(table), np.array(table["y"].to_pylist())
-    one, many = AdaBoostClassifier(n_estimators=12, max_bins=32).fit(X, y, sample_weight=w), distributed_adaboost(oracle, 12)
-    assert same_stumps(one.stumps_, many.stumps_) and np.allclose(one.alphas_, many.alphas_, rtol=0, atol=1e-12)
-    if weight is None: assert one.stumps_.tobytes() == many.stumps_.tobytes() and one.alphas_.tobytes() == many.alphas_.tobytes()
+    one, many = (
+        AdaBoostClassifier(n_estimators=12, max_bins=32).fit(X, y, sample_weight=w),
+        distributed_adaboost(oracle, 12),
+    )
+    assert same_stumps(one.stumps_, many.stumps_) and np.allclose(
+        one.alphas_, many.alphas_, rtol=0, atol=1e-12
+    )
+    if weight is None:
+        assert (
+            one.stumps_.tobytes() == many.stumps_.tobytes()
+            and one.alphas_.tobytes() == many.alphas_.tobytes()
+        )
     assert one.history_.column_names == many.history_.column_names
-    assert all(np.allclose(one.history_[c], many.history_[c], rtol=0, atol=1e-11) for c in one.history_.column_names)
-    assert np.array_equal(one.predict(X), many.predict(X)) and one.terms_["text"].equals(many.terms_["text"])
+    assert all(
+        np.allclose(one.history_[c], many.history_[c], rtol=0, atol=1e-11)
+        for c in one.history_.column_names
+    )
+    assert np.array_equal(one.predict(X), many.predict(X)) and one.terms_["text"].equals(
+        many.terms_["text"]
+    )
     keep = np.ones(600, bool) if w is None else w > 0
     assert oracle.weights().shape == (keep.sum(),) and abs(oracle.weights().sum() - 1) < 1e-12
-    one, many = GentleBoostClassifier(n_estimators=6, max_bins=32).fit(X, y, sample_weight=w), distributed_gentleboost(oracle, 6)
-    assert same_stumps(one.stumps_, many.stumps_) and np.allclose(one.decision_function(X), many.decision_function(X), rtol=0, atol=1e-12)
+    one, many = (
+        GentleBoostClassifier(n_estimators=6, max_bins=32).fit(X, y, sample_weight=w),
+        distributed_gentleboost(oracle, 6),
+    )
+    assert same_stumps(one.stumps_, many.stumps_) and np.allclose(
+        one.decision_function(X), many.decision_function(X), rtol=0, atol=1e-12
+    )
     if weight is None: assert one.stumps_.tobytes() == many.stumps_.tobytes()
     for c in one.history_.column_names:
         if c != "error" or classes == 2:      # of several runs nobody has seen the joint error
@@ -163,29 +232,40 @@ def test_weights_equal_one_machine(cluster):
     distributed_adaboost(oracle, 25)
     reference = boost(one, AdaBoost(), y, 25)
     assert np.abs(oracle.weights() - reference.weights).max() < 1e-12
-    given = DistributedStumpOracle(cut(table, [150]), "y", cluster, max_bins=32, cuts=one.points)       # cuts from outside; other pieces, same model
-    far = boost(given, AdaBoost(), y, 5, plain=True)      # under a master that knows no cluster
-    assert far.hypotheses == reference.hypotheses[:5] and np.abs(far.alphas - reference.alphas[:5]).max() < 1e-12
+    # cuts from outside; other pieces, same model
+    given = DistributedStumpOracle(cut(table, [150]), "y", cluster, max_bins=32, cuts=one.points)
+    far = boost(given, AdaBoost(), y, 5, plain=True)  # under a master that knows no cluster
+    assert (
+        far.hypotheses == reference.hypotheses[:5]
+        and np.abs(far.alphas - reference.alphas[:5]).max() < 1e-12
+    )
     h, edge = given.best()
     assert h == reference.hypotheses[0] and abs(edge - reference.history[0]["edge"]) < 1e-12
 
 
 def test_copies_of_partitions_lag_behind(cluster):
-    "A partition that lives on two workers: whichever copy is asked, rounds, weights and outputs are those of the log."
+    """A partition that lives on two workers: whichever copy is asked, rounds, weights and outputs
+    are those of the log."""
     table = mixed_table().drop_columns(["weight"])
     oracle = DistributedStumpOracle(cut(table, [77, 300]), "y", cluster, max_bins=32)
-    cluster.wait_for_workers(2, timeout=120); cluster.replicate(oracle.partitions, n=2)
+    cluster.wait_for_workers(2, timeout=120)
+    cluster.replicate(oracle.partitions, n=2)
     assert all(len(w) == 2 for w in cluster.who_has(oracle.partitions).values())
     one = StumpOracle(plan_matrix(table, oracle.plan), oracle.plan.kinds, 32)
     y = np.where(np.array(table["y"].to_pylist()) == "yes", 1., -1.)
     addresses, rng = sorted(cluster.scheduler_info()["workers"]), np.random.default_rng(0)
     class Restless:
         "A client whose every task goes to a worker drawn by lot, as an unlucky scheduler might."
-        def submit(self, *a, **k): return cluster.submit(*a, workers=[addresses[rng.integers(2)]], **k)
+
+        def submit(self, *a, **k):
+            return cluster.submit(*a, workers=[addresses[rng.integers(2)]], **k)
+
         def gather(self, x): return cluster.gather(x)
     reference, oracle.client = boost(one, AdaBoost(), y, 9), Restless()
     for _ in range(4):
-        assert same_stumps(distributed_adaboost(oracle, 9).stumps_[0], np.array(reference.hypotheses))
+        assert same_stumps(
+            distributed_adaboost(oracle, 9).stumps_[0], np.array(reference.hypotheses)
+        )
         assert np.abs(oracle.weights() - reference.weights).max() < 1e-12
 
 
@@ -207,18 +287,22 @@ def kill_when(client, oracle, rounds):
     def wait():
         while len(oracle.log) < rounds: time.sleep(.001)
         os.kill(pid, signal.SIGKILL)
-    thread = threading.Thread(target=wait, daemon=True); thread.start()
+
+    thread = threading.Thread(target=wait, daemon=True)
+    thread.start()
     return thread
 
 
 def test_worker_killed(cluster, tmp_path):
     table = mixed_table(classes=3).drop_columns(["weight"])
-    for k, piece in enumerate(cut(table, [100, 350])): pq.write_table(piece, tmp_path/f"{k}.parquet")
+    for k, piece in enumerate(cut(table, [100, 350])):
+        pq.write_table(piece, tmp_path / f"{k}.parquet")
     oracle = DistributedStumpOracle(tmp_path, "y", cluster, max_bins=32)
     calm = distributed_adaboost(oracle, 20)
     oracle.traffic.clear()
     thread = kill_when(cluster, oracle, 6)
-    many = distributed_adaboost(oracle, 20); thread.join()
+    many = distributed_adaboost(oracle, 20)
+    thread.join()
     assert np.array_equal(calm.stumps_, many.stumps_) and np.array_equal(calm.alphas_, many.alphas_)
     assert calm.history_.equals(many.history_) and any(t["replayed"] for t in oracle.traffic)
     cluster.wait_for_workers(2, timeout=60)
@@ -229,58 +313,116 @@ class Here:
     class Done:
         def __init__(self, value): self.value = value
         def result(self): return self.value
-    def submit(self, f, *a, **_): return self.Done(f(*([d.value for d in x] if isinstance(x, list) and x and isinstance(x[0], self.Done) else x.value if isinstance(x, self.Done) else x for x in a)))
+
+    def submit(self, f, *a, **_):
+        return self.Done(
+            f(
+                *(
+                    [d.value for d in x]
+                    if isinstance(x, list) and x and isinstance(x[0], self.Done)
+                    else x.value
+                    if isinstance(x, self.Done)
+                    else x
+                    for x in a
+                )
+            )
+        )
+
     def gather(self, x): return [d.value for d in x]
 
 
 @pytest.mark.parametrize("train", [distributed_adaboost, distributed_gentleboost])
 def test_fuzzed_interrupts_of_the_master(train):
-    "Ctrl-C at any line of the loop over the workers: the model of the rounds finished so far, each with its row of history."
+    """Ctrl-C at any line of the loop over the workers: the model of the rounds finished so far,
+    each with its row of history."""
     from test_faults import Interrupt
-    oracle = DistributedStumpOracle(cut(mixed_table(200).drop_columns(["weight"]), [70]), "y", Here(), max_bins=16)
-    calm = train(oracle, 6); counter, kept = Interrupt(-1), []; counter.run(lambda: train(oracle, 6))
-    lines = np.arange(counter.count) + 1 if SOAK else np.random.default_rng(0).choice(counter.count, 80, replace=False) + 1
+
+    oracle = DistributedStumpOracle(
+        cut(mixed_table(200).drop_columns(["weight"]), [70]), "y", Here(), max_bins=16
+    )
+    calm = train(oracle, 6)
+    counter, kept = Interrupt(-1), []
+    counter.run(lambda: train(oracle, 6))
+    lines = (
+        np.arange(counter.count) + 1
+        if SOAK
+        else np.random.default_rng(0).choice(counter.count, 80, replace=False) + 1
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for at in lines:
             try: est = Interrupt(int(at)).run(lambda: train(oracle, 6))
             except KeyboardInterrupt: continue
-            T = est.stumps_.shape[1]; kept.append(T)
-            assert est.stumps_.tobytes() == calm.stumps_[:, :T].tobytes() and est.history_.num_rows == T and est.history_.column_names == calm.history_.column_names
+            T = est.stumps_.shape[1]
+            kept.append(T)
+            assert (
+                est.stumps_.tobytes() == calm.stumps_[:, :T].tobytes()
+                and est.history_.num_rows == T
+                and est.history_.column_names == calm.history_.column_names
+            )
             assert np.array_equal(est.alphas_, calm.alphas_[:T])
-    print(f"{train.__name__}: Ctrl-C at {len(lines)} of {counter.count} lines, {len(kept)} times a model of the rounds so far")
+    print(
+        f"{train.__name__}: Ctrl-C at {len(lines)} of {counter.count} lines, {len(kept)} times a model of the rounds so far"
+    )
     assert len(kept) >= len(lines)//3
 
 
 def test_traffic_does_not_grow_with_the_rows(cluster):
     sizes = []
     for n in (200, 2000):
-        oracle = DistributedStumpOracle(cut(mixed_table(n).drop_columns(["weight"]), [n//2]), "y", cluster, max_bins=16)
+        oracle = DistributedStumpOracle(
+            cut(mixed_table(n).drop_columns(["weight"]), [n // 2]), "y", cluster, max_bins=16
+        )
         distributed_adaboost(oracle, 4)
         sizes.append(max(t["received"] for t in oracle.traffic))
         assert max(t["sent"] for t in oracle.traffic) < 1000*2
-    assert sizes[1] - sizes[0] < 16 and max(sizes) < 2000                   # ten times the rows: a few digits of the totals
+    # ten times the rows: a few digits of the totals
+    assert sizes[1] - sizes[0] < 16 and max(sizes) < 2000
 
 
 def test_dask_data_frame(cluster):
     dd = pytest.importorskip("dask.dataframe")
-    import pandas as pd
     table = mixed_table(300).drop_columns(["weight", "word"])
     frame = dd.from_pandas(table.to_pandas(), npartitions=3)
     many = distributed_adaboost(DistributedStumpOracle(frame, "y", cluster, max_bins=16), 5)
-    one = AdaBoostClassifier(n_estimators=5, max_bins=16).fit(table.drop_columns(["y"]), np.array(table["y"].to_pylist()))
+    one = AdaBoostClassifier(n_estimators=5, max_bins=16).fit(
+        table.drop_columns(["y"]), np.array(table["y"].to_pylist())
+    )
     assert same_stumps(one.stumps_, many.stumps_)
 
 
-@pytest.mark.parametrize("change,message", [
-    (dict(target="nothing"), "no column 'nothing'"), (dict(criterion="gini"), "criterion must be one of"), (dict(nominal=["nothing"]), "does not have"),
-    (dict(data=[]), "no partition"), (dict(data="nowhere"), "no Parquet file"), (dict(cuts=[np.zeros(1)]), "cuts has 1 arrays"),
-    (dict(data=[pa.table({"a": [1., 2.], "y": ["no", None]})]), "missing labels"), (dict(data=[pa.table({"a": [1., 2.], "y": ["no", "no"]})]), "at least 2 classes"),
-    (dict(data=[pa.table({"a": [1., np.inf], "y": ["no", "yes"]})]), "infinity"), (dict(data=[pa.table({"a": [1.], "y": ["no"]}), pa.table({"b": [1.], "y": ["yes"]})]), "differ in their columns"),
-    (dict(data=[pa.table({"a": [1.], "y": ["no"]}), pa.table({"a": ["x"], "y": ["yes"]})]), "in one partition"),
-    (dict(data=[pa.table({"a": [1., 2.], "w": [1., -1.], "y": ["no", "yes"]})], weight="w"), "negative")])
+@pytest.mark.parametrize(
+    "change,message",
+    [
+        (dict(target="nothing"), "no column 'nothing'"),
+        (dict(criterion="gini"), "criterion must be one of"),
+        (dict(nominal=["nothing"]), "does not have"),
+        (dict(data=[]), "no partition"),
+        (dict(data="nowhere"), "no Parquet file"),
+        (dict(cuts=[np.zeros(1)]), "cuts has 1 arrays"),
+        (dict(data=[pa.table({"a": [1.0, 2.0], "y": ["no", None]})]), "missing labels"),
+        (dict(data=[pa.table({"a": [1.0, 2.0], "y": ["no", "no"]})]), "at least 2 classes"),
+        (dict(data=[pa.table({"a": [1.0, np.inf], "y": ["no", "yes"]})]), "infinity"),
+        (
+            dict(data=[pa.table({"a": [1.0], "y": ["no"]}), pa.table({"b": [1.0], "y": ["yes"]})]),
+            "differ in their columns",
+        ),
+        (
+            dict(data=[pa.table({"a": [1.0], "y": ["no"]}), pa.table({"a": ["x"], "y": ["yes"]})]),
+            "in one partition",
+        ),
+        (
+            dict(
+                data=[pa.table({"a": [1.0, 2.0], "w": [1.0, -1.0], "y": ["no", "yes"]})], weight="w"
+            ),
+            "negative",
+        ),
+    ],
+)
 def test_bad_tables(cluster, change, message):
-    arguments = dict(data=[mixed_table(50).drop_columns(["weight"])], target="y", client=cluster) | change
+    arguments = (
+        dict(data=[mixed_table(50).drop_columns(["weight"])], target="y", client=cluster) | change
+    )
     with pytest.raises(ValueError, match=message): DistributedStumpOracle(**arguments)
 
 
@@ -312,7 +454,9 @@ def test_worker_killed_on_large_data(cluster, name, rounds, spent):
         threading.Thread(target=wait, daemon=True).start()
     rows = compare_models(name, cluster, rounds=rounds, spent=spent, before=before)
     for r in rows: print(r)
-    print(f"{name}: {len(killed)} workers killed, {sum(r['same'] for r in rows)} of {len(rows)} models equal")
+    print(
+        f"{name}: {len(killed)} workers killed, {sum(r['same'] for r in rows)} of {len(rows)} models equal"
+    )
     assert all(r["same"] and r["alphas"] < 1e-12 and r["weights"] < 1e-12 for r in rows)
 
 
@@ -322,11 +466,18 @@ def rows_of(t): return sorted((tuple(r["items"]), r["support"]) for r in t.to_py
 def test_closed_itemsets_by_prefix(cluster):
     itemsets = pytest.importorskip("boostlit.mining.itemsets")
     rng = np.random.default_rng(0)
-    for n, m, density, least in ((80, 9, .6, 2), (500, 25, .45, 30), (6, 3, 1., 1), (30, 6, .02, 10), (40, 8, .5, .2)):
+    for n, m, density, least in (
+        (80, 9, 0.6, 2), (500, 25, 0.45, 30), (6, 3, 1.0, 1), (30, 6, 0.02, 10), (40, 8, 0.5, 0.2),
+    ):
         B = rng.random((n, m)) < density
-        B[:, 1] |= B[:, 0]; B[:, 2] = True
-        assert rows_of(distributed_closed_itemsets(B, least, cluster, tasks=5)) == rows_of(itemsets.closed_itemsets(B, least))
-    assert rows_of(distributed_closed_itemsets(B, 2, cluster, max_length=2, tasks=3)) == rows_of(itemsets.closed_itemsets(B, 2, max_length=2, length="set"))
+        B[:, 1] |= B[:, 0]
+        B[:, 2] = True
+        assert rows_of(distributed_closed_itemsets(B, least, cluster, tasks=5)) == rows_of(
+            itemsets.closed_itemsets(B, least)
+        )
+    assert rows_of(distributed_closed_itemsets(B, 2, cluster, max_length=2, tasks=3)) == rows_of(
+        itemsets.closed_itemsets(B, 2, max_length=2, length="set")
+    )
     with pytest.raises(ValueError): distributed_closed_itemsets(B*2., 2, cluster)
 
 
@@ -342,7 +493,9 @@ def test_prefixes_of_random_tables():
         if rng.random() < .5: B[:, rng.integers(B.shape[1])] = True
         if rng.random() < .5: B[:, rng.integers(B.shape[1])] |= B[:, 0]
         s, L = int(rng.integers(1, 6)), None if rng.random() < .5 else int(rng.integers(1, 4))
-        assert rows_of(distributed_closed_itemsets(B, s, Here(), L, tasks=int(rng.integers(1, 6)))) == rows_of(itemsets.closed_itemsets(B, s, L, length="set"))
+        assert rows_of(
+            distributed_closed_itemsets(B, s, Here(), L, tasks=int(rng.integers(1, 6)))
+        ) == rows_of(itemsets.closed_itemsets(B, s, L, length="set"))
 
 
 def parquet(path, table):
@@ -382,10 +535,13 @@ def test_missing_weights_and_labels_are_refused():
     table = mixed_table(200)
     w = table["weight"].to_pylist()
     w[3] = None
-    holes = table.set_column(table.column_names.index("weight"), "weight", pa.array(w, pa.float64()))
+    holes = table.set_column(
+        table.column_names.index("weight"), "weight", pa.array(w, pa.float64())
+    )
     with pytest.raises(ValueError, match="'weight' has missing values"):
         summarise_partition(holes, "y", "weight", 16)
     y = table["y"].to_pylist()
     y[3] = None
     holes = table.set_column(table.column_names.index("y"), "y", pa.array(y))
-    with pytest.raises(ValueError, match="missing labels"): summarise_partition(holes, "y", None, 16)
+    with pytest.raises(ValueError, match="missing labels"):
+        summarise_partition(holes, "y", None, 16)

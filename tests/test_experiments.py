@@ -1,7 +1,17 @@
-"Units that survive a kill, tables that do not depend on the number of processes, and the ledger's arithmetic."
-import csv, math, os, signal, subprocess, sys, textwrap, time
-from pathlib import Path
-import numpy as np, pyarrow as pa, pyarrow.parquet as pq, pytest
+"""Units that survive a kill, tables that do not depend on the number of processes, and the ledger's
+arithmetic."""
+import csv
+import math
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
 from boostlit.lab import experiments as E
 from boostlit.core.boosters import AdaBoostClassifier
 
@@ -23,7 +33,9 @@ SCRIPT = textwrap.dedent("""
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_killed_experiment_resumes_to_the_same_table(tmp_path, jobs):
     (tmp_path/"job.py").write_text(SCRIPT)
-    start = lambda out, n: subprocess.Popen([sys.executable, "job.py", out, str(n)], cwd=tmp_path, start_new_session=True)
+    start = lambda out, n: subprocess.Popen(
+        [sys.executable, "job.py", out, str(n)], cwd=tmp_path, start_new_session=True
+    )
     victim, limit = start("broken", jobs), time.time()+120
     while len(list(tmp_path.glob("broken/*.parquet"))) < 3:
         assert time.time() < limit and victim.poll() is None
@@ -36,7 +48,9 @@ def test_killed_experiment_resumes_to_the_same_table(tmp_path, jobs):
     assert start("broken", jobs).wait() == 0
     assert len((tmp_path/"calls.txt").read_text()) == 10-done, "finished units are not run again"
     assert start("unbroken", 1).wait() == 0
-    assert pq.read_table(tmp_path/"broken.parquet").equals(pq.read_table(tmp_path/"unbroken.parquet"))
+    assert pq.read_table(tmp_path / "broken.parquet").equals(
+        pq.read_table(tmp_path / "unbroken.parquet")
+    )
 
 
 def unit(a, b=0): return [{"sum": a+b, "curve": [a/3, b/7]}, {"sum": a-b, "curve": []}]
@@ -45,11 +59,19 @@ def unit(a, b=0): return [{"sum": a+b, "curve": [a/3, b/7]}, {"sum": a-b, "curve
 def test_rows_in_order_of_units(tmp_path):
     units = [dict(a=i, b=j) for i in range(6) for j in range(2)]
     want = [r["sum"] for u in units for r in unit(**u)]
-    tables = [E.run_units(unit, units, n_jobs=n, out=out, progress=False) for n in (1, 2) for out in (None, tmp_path/str(n))]
-    assert all(t["sum"].to_pylist() == want for t in tables) and all(t.equals(tables[0]) for t in tables)
+    tables = [
+        E.run_units(unit, units, n_jobs=n, out=out, progress=False)
+        for n in (1, 2)
+        for out in (None, tmp_path / str(n))
+    ]
+    assert all(t["sum"].to_pylist() == want for t in tables) and all(
+        t.equals(tables[0]) for t in tables
+    )
     again = E.run_units(unit, units[::-1], out=tmp_path/"1", progress=False)
     assert sorted(again["sum"].to_pylist()) == sorted(want) and again["a"].to_pylist()[0] == 5
-    assert not [p for p in (tmp_path/"1").iterdir() if p.suffix != ".parquet"], "no temporary file is left"
+    assert not [p for p in (tmp_path / "1").iterdir() if p.suffix != ".parquet"], (
+        "no temporary file is left"
+    )
 
 
 def test_broken_unit_file_is_run_again(tmp_path):
@@ -67,14 +89,16 @@ def fails(a):
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_failing_unit_is_named(tmp_path, jobs):
-    with pytest.raises(RuntimeError, match=r"unit \{'a': 1\} failed with KeyError"): E.run_units(fails, [dict(a=i) for i in (0, 2, 1)], tmp_path, n_jobs=jobs, progress=False)
+    with pytest.raises(RuntimeError, match=r"unit \{'a': 1\} failed with KeyError"):
+        E.run_units(fails, [dict(a=i) for i in (0, 2, 1)], tmp_path, n_jobs=jobs, progress=False)
     if jobs == 1: assert len(list(tmp_path.glob("*.parquet"))) == 2
 
 
 def test_edges():
     assert E.run_units(unit, [], progress=False).num_rows == 0
     assert E.run_units(lambda a: [], [dict(a=1)], progress=False).num_rows == 0
-    with pytest.raises(ValueError, match="plain values"): E.run_units(unit, [dict(a=object())], out="x", progress=False)
+    with pytest.raises(ValueError, match="plain values"):
+        E.run_units(unit, [dict(a=object())], out="x", progress=False)
 
 
 def test_progress_bar_is_shown(capfd):
@@ -86,7 +110,9 @@ def test_progress_bar_is_shown(capfd):
 
 def test_same_table_whatever_the_jobs():
     models = {"a": AdaBoostClassifier(n_estimators=8), "b": AdaBoostClassifier(n_estimators=4)}
-    run = lambda **kw: E.random_trials("wine", models, n_trials=4, test_size=.3, progress=False, **kw)
+    run = lambda **kw: E.random_trials(
+        "wine", models, n_trials=4, test_size=0.3, progress=False, **kw
+    )
     one = run(n_jobs=1)
     assert one.equals(run(n_jobs=2)) and not one.equals(run(seed=1))
     assert one["method"].to_pylist() == ["a"]*4+["b"]*4
@@ -97,19 +123,31 @@ def test_same_table_whatever_the_jobs():
 def test_methods_share_their_splits_and_folds_cover():
     seen = []
     class Spy(AdaBoostClassifier):
-        def predict(self, X): seen.append(len(X)); return super().predict(X)
+        def predict(self, X):
+            seen.append(len(X))
+            return super().predict(X)
+
     X, y = np.random.default_rng(0).normal(size=(60, 3)), np.arange(60) % 3
-    t = E.cross_validation((X, y), {"a": AdaBoostClassifier(n_estimators=3), "b": AdaBoostClassifier(n_estimators=3)}, n_splits=6, progress=False)
+    t = E.cross_validation(
+        (X, y),
+        {"a": AdaBoostClassifier(n_estimators=3), "b": AdaBoostClassifier(n_estimators=3)},
+        n_splits=6,
+        progress=False,
+    )
     a, b = (t.filter(pa.compute.equal(t["method"], m)).drop_columns(["method"]) for m in "ab")
     assert a.equals(b) and sum(a["n_test"].to_pylist()) == 60
     parts = [E._fold(y, 0, 0, f, None, n_splits=6) for f in range(6)]
-    assert sorted(np.concatenate([test for _, test in parts])) == list(range(60)) and all(not set(i) & set(j) for i, j in parts)
+    assert sorted(np.concatenate([test for _, test in parts])) == list(range(60)) and all(
+        not set(i) & set(j) for i, j in parts
+    )
 
 
 def test_tables_and_learning_curve():
     X = pa.table({"s": ["a", "b", "c", None]*20, "x": np.arange(80.)})
     y = np.array(["u", "v"])[(np.arange(80) % 4 == 1).astype(int)]
-    t = E.learning_curve((X, y), AdaBoostClassifier(n_estimators=5), [20, 40], n_trials=2, progress=False)
+    t = E.learning_curve(
+        (X, y), AdaBoostClassifier(n_estimators=5), [20, 40], n_trials=2, progress=False
+    )
     assert t["n_train"].to_pylist() == [20, 20, 40, 40] and max(t["error"].to_pylist()) < .3
     s = E.summarise(t, ("train_size",)).to_pylist()
     assert [r["runs"] for r in s] == [2, 2] and s[0]["spread"] >= 0
@@ -118,15 +156,24 @@ def test_tables_and_learning_curve():
 def test_random_state_is_set_by_the_seed():
     from sklearn.tree import DecisionTreeClassifier
     model = DecisionTreeClassifier(max_features=1)
-    run = lambda seed: E.cross_validation("wine", model, n_splits=3, seed=seed, progress=False)["error"].to_pylist()
+    run = lambda seed: E.cross_validation("wine", model, n_splits=3, seed=seed, progress=False)[
+        "error"
+    ].to_pylist()
     assert run(0) == run(0) and model.random_state is None
 
 
 def test_dask_runs_the_units():
     distributed = pytest.importorskip("distributed")
     import joblib
-    with distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None) as cluster, distributed.Client(cluster):
-        with joblib.parallel_config(backend="dask"): t = E.run_units(unit, [dict(a=i) for i in range(4)], n_jobs=2, progress=False)
+
+    with (
+        distributed.LocalCluster(
+            n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster),
+    ):
+        with joblib.parallel_config(backend="dask"):
+            t = E.run_units(unit, [dict(a=i) for i in range(4)], n_jobs=2, progress=False)
     assert t["sum"].to_pylist() == [x for i in range(4) for x in (i, i)]
 
 
@@ -137,7 +184,9 @@ def test_package_data_is_sound():
         for k in range(5):
             rows = E._data_rows(kind, k)
             assert all(tuple(r) == fields for r in rows), (kind, k)
-            assert all(int(r["paper"]) == k and r["item"] and r["method"] and r["quantity"] for r in rows), (kind, k)
+            assert all(
+                int(r["paper"]) == k and r["item"] and r["method"] and r["quantity"] for r in rows
+            ), (kind, k)
             assert len({E._key(r) for r in rows}) == len(rows), f"{kind}{k}.csv has a key twice"
             for r in rows:
                 if kind == "ours" or r["value"]: float(r["value"])
@@ -146,7 +195,11 @@ def test_package_data_is_sound():
 
 def test_every_result_of_ours_has_a_printed_partner_or_says_so():
     printed = {E._key(r) for r in E.paper_numbers().to_pylist()}
-    lonely = [r for r in E.stored_results().to_pylist() if E._key(r) not in printed and not (r["comment"] or r["link"])]
+    lonely = [
+        r
+        for r in E.stored_results().to_pylist()
+        if E._key(r) not in printed and not (r["comment"] or r["link"])
+    ]
     assert not lonely, lonely[:3]
 
 
@@ -159,22 +212,49 @@ def test_differences_are_explained():
 def test_printed_numbers_agree_with_each_other():
     "Sums and shares that the papers' own texts state."
     rows = lambda paper, item: [r for r in E.paper_numbers(paper).to_pylist() if r["item"] == item]
-    confusion = {r["quantity"]: r["value"] for r in rows(0, "Table 2") if r["quantity"].startswith("confusion")}
-    right = sum(v for q, v in confusion.items() if len(set(q.removeprefix("confusion ").split(" as "))) == 1)
+    confusion = {
+        r["quantity"]: r["value"]
+        for r in rows(0, "Table 2")
+        if r["quantity"].startswith("confusion")
+    }
+    right = sum(
+        v for q, v in confusion.items() if len(set(q.removeprefix("confusion ").split(" as "))) == 1
+    )
     assert sum(confusion.values()) == 88 and round(100*right/88, 1) == 80.7
-    assert len(rows(1, "Table 1")) == 18*4 and len(rows(1, "Table 2")) == 18*3 and len(rows(2, "Table 2")) == 4*6 and len(rows(2, "Table 3")) == 4*4 and len(rows(3, "Table 1")) == 6
+    assert (
+        len(rows(1, "Table 1")) == 18 * 4
+        and len(rows(1, "Table 2")) == 18 * 3
+        and len(rows(2, "Table 2")) == 4 * 6
+        and len(rows(2, "Table 3")) == 4 * 4
+        and len(rows(3, "Table 1")) == 6
+    )
     assert len(rows(0, "Table 1")) == 11*3 and len(rows(0, "Table 3")) == 12
 
 
-@pytest.mark.parametrize("args, want", [(("0.561", nan, .5614, nan), "exact"), (("0.561", nan, .5616, nan), "differs"), (("12", nan, 12.4, nan), "exact"), (("4.3", .9, 3.5, .1), "within spread"),
-                                        (("4.3", nan, 3.9, .5), "within spread"), (("4.3", .1, 3.7, .5, True), "same order"), (("4.3", .1, 3.7, .5, False), "differs"), (("4.3", .1, nan, nan), "not run")])
+@pytest.mark.parametrize(
+    "args, want",
+    [
+        (("0.561", nan, 0.5614, nan), "exact"),
+        (("0.561", nan, 0.5616, nan), "differs"),
+        (("12", nan, 12.4, nan), "exact"),
+        (("4.3", 0.9, 3.5, 0.1), "within spread"),
+        (("4.3", nan, 3.9, 0.5), "within spread"),
+        (("4.3", 0.1, 3.7, 0.5, True), "same order"),
+        (("4.3", 0.1, 3.7, 0.5, False), "differs"),
+        (("4.3", 0.1, nan, nan), "not run"),
+    ],
+)
 def test_verdict(args, want): assert E.verdict(*args) == want
 
 
 def test_ledger_from_fresh_rows():
     paper = E.paper_numbers().to_pylist()
     if not paper: pytest.skip("no numbers entered")
-    rows = [dict({k: r[k] for k in E.KEY}, value=r["value"], spread=nan, seeds=1) for r in paper if not math.isnan(r["value"])]
+    rows = [
+        dict({k: r[k] for k in E.KEY}, value=r["value"], spread=nan, seeds=1)
+        for r in paper
+        if not math.isnan(r["value"])
+    ]
     t = E.ledger(results=rows).to_pylist()
     assert {r["verdict"] for r in t if not math.isnan(r["paper_value"])} == {"exact"}
     one = E.ledger(paper[0]["paper"], rows)
@@ -182,9 +262,30 @@ def test_ledger_from_fresh_rows():
 
 
 def test_store_results_merges(tmp_path):
-    row = dict(item="T", dataset="d", method="m", quantity="q", value=1/3, spread=nan, seeds=5, link="a.ipynb")
+    row = dict(
+        item="T",
+        dataset="d",
+        method="m",
+        quantity="q",
+        value=1 / 3,
+        spread=nan,
+        seeds=5,
+        link="a.ipynb",
+    )
     p = E.store_results(3, [row, dict(row, dataset="e, \"f\"")], tmp_path/"o.csv")
-    E.store_results(3, pa.Table.from_pylist([dict(item="T", dataset="d", method="m", quantity="q", value=2., comment="new")]), p)
+    E.store_results(
+        3,
+        pa.Table.from_pylist(
+            [dict(item="T", dataset="d", method="m", quantity="q", value=2.0, comment="new")]
+        ),
+        p,
+    )
     rows = list(csv.DictReader(p.open()))
-    assert [r["value"] for r in rows] == ["2", "0.333333"] and rows[0]["link"] == "a.ipynb" and rows[0]["comment"] == "new" and rows[1]["dataset"] == 'e, "f"' and rows[0]["spread"] == ""
+    assert (
+        [r["value"] for r in rows] == ["2", "0.333333"]
+        and rows[0]["link"] == "a.ipynb"
+        and rows[0]["comment"] == "new"
+        and rows[1]["dataset"] == 'e, "f"'
+        and rows[0]["spread"] == ""
+    )
     assert [q.name for q in tmp_path.iterdir()] == ["o.csv"]

@@ -486,7 +486,7 @@ def test_kill_during_save(two_models, tmp_path):
                 save_model(m, path)
 
     kills = 500 if SOAK else 12
-    for k in range(kills):
+    for _k in range(kills):
         pid = child(work)
         time.sleep(0.002 + 0.06 * rng.random())
         kill(pid)
@@ -523,7 +523,7 @@ def test_kill_during_download(tmp_path, monkeypatch):
             datasets.fetch_dataset("labor", progress=False)
 
     kills, whole = 200 if SOAK else 10, 0
-    for k in range(kills):
+    for _k in range(kills):
         pid = child(work)
         time.sleep(0.002 + 0.05 * rng.random())
         kill(pid)
@@ -598,7 +598,7 @@ def test_kill_during_reproduce(tmp_path, monkeypatch):
         table3, tmp_path / "out", progress=False
     )  # the report at the end of `reproduce` is written whole or not at all, like every file here
     rng, kills, finished, rounds = np.random.default_rng(0), 0, 0, 50 if SOAK else 2
-    for r in range(rounds):
+    for _r in range(rounds):
         shutil.rmtree(tmp_path / "out", ignore_errors=True)
         (tmp_path / "calls.txt").write_text("")
         deaths = 0

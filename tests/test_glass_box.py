@@ -1,4 +1,5 @@
-"""The glass box on the installed package: sums, margins, Shapley values, monotone curves, edits, odd input."""
+"""The glass box on the installed package: sums, margins, Shapley values, monotone curves, edits,
+odd input."""
 
 import pickle
 from itertools import combinations
@@ -77,9 +78,16 @@ def brute_shapley(est, X, x):
     phi = []
     for j in range(d):
         rest = [k for k in range(d) if k != j]
-        phi.append(sum(
-            factorial(k)*factorial(d - 1 - k)/factorial(d)*(value[tuple(sorted((*S, j)))] - value[S])
-            for k in range(d) for S in combinations(rest, k)))
+        phi.append(
+            sum(
+                factorial(k)
+                * factorial(d - 1 - k)
+                / factorial(d)
+                * (value[tuple(sorted((*S, j)))] - value[S])
+                for k in range(d)
+                for S in combinations(rest, k)
+            )
+        )
     return np.array(phi)
 
 
@@ -91,7 +99,9 @@ def test_shapley_values_equal_brute_force(cancer, model):
     W, wine = load_wine(return_X_y=True)
     W = W[:, [0, 6, 9]]
     est = GlassBoxClassifier(n_bags=2).fit(W, wine)
-    np.testing.assert_allclose(est.shapley_values(W[:1])[0], brute_shapley(est, W, W[0]), atol=1e-10)
+    np.testing.assert_allclose(
+        est.shapley_values(W[:1])[0], brute_shapley(est, W, W[0]), atol=1e-10
+    )
 
 
 def test_partial_dependence_is_the_mean(cancer, model):
@@ -117,7 +127,8 @@ def test_monotone_everywhere(direction):
         grid = np.tile(row, (60, 1))
         grid[:, 0] = np.linspace(-3, 3, 60)
         assert (direction*np.diff(est.decision_function(grid)) >= -1e-12).all()
-    free = GlassBoxClassifier(n_bags=3).fit(X, y)  # a planted violation: without the constraint it bends
+    # a planted violation: without the constraint it bends
+    free = GlassBoxClassifier(n_bags=3).fit(X, y)
     bends = False
     for row in X[:40]:
         grid = np.tile(row, (60, 1))
@@ -170,7 +181,9 @@ def test_kernel_interpreted_equals_compiled():
     scores = []
     for mode in ("python", "compiled"):
         with kernels(mode):
-            est = GlassBoxClassifier(n_bags=1, max_cycles=10, n_iter_no_change=1, categorical_features=[2])
+            est = GlassBoxClassifier(
+                n_bags=1, max_cycles=10, n_iter_no_change=1, categorical_features=[2]
+            )
             scores.append(est.fit(X.round(1), y).decision_function(X.round(1)))
     np.testing.assert_array_equal(*scores)
 
@@ -199,11 +212,19 @@ def test_odd_input():
         GlassBoxClassifier().fit(np.array([[np.inf, 1]]*4), [0, 1, 0, 1])
 
 
-@pytest.mark.parametrize("bad, word", [
-    (dict(n_bags=0), "n_bags"), (dict(learning_rate=0), "learning_rate"), (dict(max_bins=300), "max_bins"),
-    (dict(bar=1.), "bar"), (dict(n_pairs=-1), "n_pairs"), (dict(validation_fraction=2.), "validation_fraction"),
-    (dict(monotonic_cst=[1]), "monotonic_cst"), (dict(monotonic_cst={0: 3}), "monotonic_cst"),
-])
+@pytest.mark.parametrize(
+    "bad, word",
+    [
+        (dict(n_bags=0), "n_bags"),
+        (dict(learning_rate=0), "learning_rate"),
+        (dict(max_bins=300), "max_bins"),
+        (dict(bar=1.0), "bar"),
+        (dict(n_pairs=-1), "n_pairs"),
+        (dict(validation_fraction=2.0), "validation_fraction"),
+        (dict(monotonic_cst=[1]), "monotonic_cst"),
+        (dict(monotonic_cst={0: 3}), "monotonic_cst"),
+    ],
+)
 def test_bad_parameters(cancer, bad, word):
     with pytest.raises(ValueError, match=word):
         GlassBoxClassifier(**bad).fit(*cancer)

@@ -1,4 +1,5 @@
-"""The papers' image experiments: protocols, measures, small runs on invented data; real pictures only where they are at hand."""
+"""The papers' image experiments: protocols, measures, small runs on invented data; real pictures
+only where they are at hand."""
 import csv
 from importlib.resources import files
 
@@ -14,10 +15,12 @@ ranking = pytest.importorskip("boostlit.lab.ranking")
 
 
 def needs_images(*names):
-    return pytest.mark.skipif(not images.have_images(*names), reason=f"the image sets {names} or OpenCV are not here")
+    return pytest.mark.skipif(
+        not images.have_images(*names), reason=f"the image sets {names} or OpenCV are not here"
+    )
 
 
-# ---- events -----------------------------------------------------------------------------------------------------------
+# ---- events --------------------------------------------------------------------------------------
 @pytest.mark.parametrize("seed", range(5))
 def test_grouping_follows_the_papers_numbers(seed):
     rng = np.random.default_rng(seed)
@@ -25,7 +28,9 @@ def test_grouping_follows_the_papers_numbers(seed):
     ev, lab = events.group_events(y, colour, seed)
     sizes = [len(e) for e in ev]
     assert len(ev) == 88 and sum(sizes) == 3453 and min(sizes) >= 7 and max(sizes) <= 108
-    assert sorted(np.bincount(lab)) == sorted(events.EVENTS) and len(set(np.concatenate(ev))) == 3453
+    assert (
+        sorted(np.bincount(lab)) == sorted(events.EVENTS) and len(set(np.concatenate(ev))) == 3453
+    )
 
 
 def test_event_sizes_refuse_the_impossible():
@@ -34,7 +39,9 @@ def test_event_sizes_refuse_the_impossible():
 
 
 def test_histograms_sum_to_one():
-    H = events.event_histograms(np.random.default_rng(0).integers(1, 9, (20, 8)), [np.arange(5), np.arange(5, 20)])
+    H = events.event_histograms(
+        np.random.default_rng(0).integers(1, 9, (20, 8)), [np.arange(5), np.arange(5, 20)]
+    )
     assert np.allclose(H.sum(1), 1) and np.allclose(H[:, :4].sum(1), .5)
 
 
@@ -48,7 +55,8 @@ def test_stumps_of_the_experiment_are_algorithm_2_on_single_items():
     chosen = 3*m.rule_items_ + m.rule_labels_       # one item per rule: its row in `fires`
     assert len(chosen) == len(m.alphas_) == 6
     w = np.full(60, 1/60)
-    for r, alpha in zip(chosen, m.alphas_):         # Algorithm 2, with the model's choice among equals
+    # Algorithm 2, with the model's choice among equals
+    for r, alpha in zip(chosen, m.alphas_):
         errors = rule_errors_reference(fires, labels, y, w, 3, "guess")
         assert errors[r] <= errors.min() + 1e-12
         assert abs(alpha - np.log((1 - errors.min())/errors.min()) - np.log(2)) < 1e-9
@@ -67,7 +75,7 @@ def test_leave_one_out_never_sees_the_event_left_out():
         assert out["predicted"] == y[9] and len(out["hits"]) == 20
 
 
-# ---- detection --------------------------------------------------------------------------------------------------------
+# ---- detection -----------------------------------------------------------------------------------
 def test_products_solve_what_stumps_cannot():
     from boostlit.core.stumps import StumpOracle
     r = np.random.default_rng(0)
@@ -77,7 +85,7 @@ def test_products_solve_what_stumps_cannot():
     one, two = (detection.train_detector(o, y, d, 10) for d in (1, 2))
     assert two["losses"][-1] < .2 < one["losses"][-1] and two["sizes"].sum() <= 10
     used, small = detection.compact(two)
-    for _, s in detection.staged_votes(small, X[:, used]): pass
+    s = list(detection.staged_votes(small, X[:, used]))[-1][1]
     assert (np.sign(s) == y).mean() > .95
 
 
@@ -110,12 +118,14 @@ def test_truth_fits_the_scenes():
 
 @needs_images("cbcl_pedestrians", "scene15")
 def test_halves_do_not_overlap():
-    a, b = (detection.detection_windows("mit-pedestrians", 60, part, per_class=2) for part in (0, 1))
+    a, b = (
+        detection.detection_windows("mit-pedestrians", 60, part, per_class=2) for part in (0, 1)
+    )
     assert len(a["y"]) == len(a["objects"]) + 30 and (a["y"] > 0).sum() == 924
     assert not {p.as_py() for p in a["pictures"]} & {p.as_py() for p in b["pictures"]}
 
 
-# ---- ranking ----------------------------------------------------------------------------------------------------------
+# ---- ranking -------------------------------------------------------------------------------------
 def test_measures_give_no_credit_for_ties():
     right = np.array([True]*4 + [False]*4)
     assert ranking.precision_at(right, np.zeros(8)) <= .25
@@ -131,25 +141,46 @@ def test_search_task_keeps_faces_apart():
 
 def test_planted_words_are_found_and_ranked():
     r = np.random.default_rng(0)
-    counts = r.poisson(3., (130, 25)); counts[:30, [2, 9]] += 7
-    data = dict(counts=counts); right = np.arange(45) < 30
+    counts = r.poisson(3.0, (130, 25))
+    counts[:30, [2, 9]] += 7
+    data = dict(counts=counts)
+    right = np.arange(45) < 30
     for kind in ("1.5-class", "1.5-class, averaged"):
         s, est = ranking.boosted_rank(kind, data, np.arange(45), np.arange(45, 130))
         assert ranking.average_precision(right, s) > .75
     assert len(ranking.boosted_rank("one-class", data, np.arange(45), np.arange(45, 130))[0]) == 45
 
 
-# ---- what is stored ---------------------------------------------------------------------------------------------------
+# ---- what is stored ------------------------------------------------------------------------------
 def test_reproductions_are_registered():
     from boostlit.lab.experiments import REPRODUCTIONS
-    assert {r.run.__name__ for r in REPRODUCTIONS.values()} >= {"table2_events", "fig11", "fig12", "fig5_ranking"}
+
+    assert {r.run.__name__ for r in REPRODUCTIONS.values()} >= {
+        "table2_events",
+        "fig11",
+        "fig12",
+        "fig5_ranking",
+    }
 
 
 def test_stored_results_support_the_claims():
     rows = []
     for paper in (0, 4):
-        with files("boostlit").joinpath("data", f"ours{paper}.csv").open(encoding="utf-8", newline="") as f: rows += csv.DictReader(f)
-    v = {(r["item"], r["method"], r["quantity"]): float(r["value"]) for r in rows if r["item"] in ("Table 2", "Figure 5")}
-    assert v["Table 2", "compositional", "leave-one-out accuracy"] > v["Table 2", "stumps", "leave-one-out accuracy"] + 10
+        with (
+            files("boostlit")
+            .joinpath("data", f"ours{paper}.csv")
+            .open(encoding="utf-8", newline="") as f
+        ):
+            rows += csv.DictReader(f)
+    v = {
+        (r["item"], r["method"], r["quantity"]): float(r["value"])
+        for r in rows
+        if r["item"] in ("Table 2", "Figure 5")
+    }
+    assert (
+        v["Table 2", "compositional", "leave-one-out accuracy"]
+        > v["Table 2", "stumps", "leave-one-out accuracy"] + 10
+    )
     for q in ("average precision", "precision at 15 % recall"):
-        for b in ("distance to mean", "one-class SVM"): assert v["Figure 5", "1.5-class, averaged", q] > v["Figure 5", b, q]
+        for b in ("distance to mean", "one-class SVM"):
+            assert v["Figure 5", "1.5-class, averaged", q] > v["Figure 5", b, q]

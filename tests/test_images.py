@@ -1,5 +1,4 @@
 """Images: oracles by brute force, bad input, caches, transformers, and real pictures."""
-import importlib.util
 import subprocess
 import sys
 
@@ -84,7 +83,7 @@ def test_decoding():
     rgb = np.random.default_rng(0).integers(0, 256, (9, 7, 3), dtype=np.uint8)
     assert (images.decode_image(png(rgb[:, :, ::-1]), grey=False) == rgb).all()
     for bad in (b"", b"abc"):
-        with pytest.raises(Exception):
+        with pytest.raises((ValueError, OSError)):
             images.decode_image(bad)
     assert images.resize_image(img, max_side=30).shape == (22, 30)
     assert images.resize_image(img, max_pixels=1).shape == (1, 1)
@@ -103,7 +102,7 @@ def test_keys_are_equal_exactly_for_equal_content(a, b):
 def test_save_leaves_no_half_file(tmp_path):
     class Broken:
         schema = pa.schema([("x", pa.int64())])
-    with pytest.raises(Exception):
+    with pytest.raises((AttributeError, TypeError)):
         images.save_arrow(Broken(), tmp_path/"x.arrow")
     assert list(tmp_path.iterdir()) == []
 
@@ -304,8 +303,10 @@ def test_box_sums(h, w, seed):
     y0, y1 = np.sort(r.integers(0, h + 1, 2))
     x0, x1 = np.sort(r.integers(0, w + 1, 2))
     box = img[y0:y1, x0:x1].astype(int)
-    assert integral.box_sum(S, y0, x0, y1, x1) == box.sum() and integral.box_sum(Q, y0, x0, y1,
-                                                                                 x1) == (box**2).sum()
+    assert (
+        integral.box_sum(S, y0, x0, y1, x1) == box.sum()
+        and integral.box_sum(Q, y0, x0, y1, x1) == (box**2).sum()
+    )
 
 
 def test_haar_counts_and_values():

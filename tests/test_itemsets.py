@@ -1,28 +1,49 @@
 "Closed itemsets and weighted search against other people's code, brute force and bad input."
-import fractions, itertools, os, signal, subprocess, sys, time
+import fractions
+import itertools
+import os
+import signal
+import subprocess
+import sys
+import time
 import numpy as np
 import pyarrow as pa
 import pytest
 import scipy.sparse as sp
-from boostlit.mining.bitsets import item_bits, row_bits, unpack_bits, cover, covers
+from boostlit.mining.bitsets import item_bits, row_bits, unpack_bits
 from boostlit.core.datasets import have_dataset, load_dataset
-from boostlit.mining.itemsets import (closed_itemsets, closed_reference, frequent_itemsets, iter_itemsets,
-                                      maximal_itemsets, mine_itemsets)
-from boostlit.mining.weighted_search import (ItemsetOracle, best_itemset_reference, best_itemsets,
+from boostlit.mining.itemsets import (
+    closed_itemsets, closed_reference, frequent_itemsets, iter_itemsets, maximal_itemsets,
+    mine_itemsets,
+)
+from boostlit.mining.weighted_search import (ItemsetOracle, best_itemsets,
                                              count_patterns, pattern_gain)
 
 fim = pytest.importorskip("fim")
 
 def as_dict(t): return dict(zip(map(tuple, t["items"].to_pylist()), t["support"].to_pylist()))
 def peer(X, s, target="c"):
-    "pyfim's answer, completed by the sets with full support, which its fpgrowth leaves out (its sam reports them)."
-    found = {tuple(sorted(f)): n for f, n in fim.fpgrowth([np.flatnonzero(r).tolist() for r in X], target=target, supp=-s)}
+    """pyfim's answer, completed by the sets with full support, which its fpgrowth leaves out (its
+    sam reports them)."""
+    found = {
+        tuple(sorted(f)): n
+        for f, n in fim.fpgrowth([np.flatnonzero(r).tolist() for r in X], target=target, supp=-s)
+    }
     full = tuple(np.flatnonzero(X.all(0)).tolist())
     if full and len(X) >= s:
-        if target == "s": found |= {f: len(X) for l in range(1, len(full) + 1) for f in itertools.combinations(full, l)}
-        elif target == "c" or not ((X.sum(0) >= s) & (X.sum(0) < len(X))).any(): found[full] = len(X)
+        if target == "s":
+            found |= {
+                f: len(X) for l in range(1, len(full) + 1) for f in itertools.combinations(full, l)
+            }
+        elif target == "c" or not ((X.sum(0) >= s) & (X.sum(0) < len(X))).any():
+            found[full] = len(X)
     return found
-def one_hot(X): return np.concatenate([X[:, [j]] == np.unique(X[:, j][~np.isnan(X[:, j])]) for j in range(X.shape[1])], axis=1)
+def one_hot(X):
+    return np.concatenate(
+        [X[:, [j]] == np.unique(X[:, j][~np.isnan(X[:, j])]) for j in range(X.shape[1])], axis=1
+    )
+
+
 def both(X): return np.hstack([X >= X.mean(0), X < X.mean(0)])
 
 def random_matrix(rng):
@@ -49,11 +70,26 @@ def test_other_targets_agree_with_pyfim():
         assert as_dict(frequent_itemsets(X, s)) == peer(X, s, "s")
         assert as_dict(maximal_itemsets(X, s)) == peer(X, s, "m")
 
-@pytest.mark.parametrize("name, supports", [("breast_cancer", (300, 250, 212, 180)), ("wine", (80, 48, 30)), ("kr-vs-kp", (2600, 2300)), ("agaricus-lepiota", (2400, 1600)), ("mfeat", (260, 220))])
+@pytest.mark.parametrize(
+    "name, supports",
+    [
+        ("breast_cancer", (300, 250, 212, 180)),
+        ("wine", (80, 48, 30)),
+        ("kr-vs-kp", (2600, 2300)),
+        ("agaricus-lepiota", (2400, 1600)),
+        ("mfeat", (260, 220)),
+    ],
+)
 def test_real_data_agree_with_pyfim(name, supports):
     if not have_dataset(name): pytest.skip(f"{name} is not here")
     X = load_dataset(name).X
-    B = one_hot(X) if name in ("kr-vs-kp", "agaricus-lepiota") else X >= X.mean(0) + X.std(0, ddof=1) if name == "mfeat" else both(X)
+    B = (
+        one_hot(X)
+        if name in ("kr-vs-kp", "agaricus-lepiota")
+        else X >= X.mean(0) + X.std(0, ddof=1)
+        if name == "mfeat"
+        else both(X)
+    )
     for s in supports: assert as_dict(closed_itemsets(B, s)) == peer(B, s)
 
 def test_work_is_linear_in_the_output():
@@ -66,49 +102,109 @@ def test_work_is_linear_in_the_output():
 
 def test_dense_data_go_through_tables():
     rng = np.random.default_rng(3)
-    for n, d, density, share in [(90, 12, .85, .4), (300, 16, .9, .6), (700, 14, .8, .3), (150, 70, .5, .25), (64, 130, .4, .2)]:     # one, two and three words of items
-        X = rng.random((n, d)) < density; X[:, 1] &= X[:, 0]; X[:, 2] = True; y = rng.integers(0, 3, n); s = int(share*n); stats = {}
-        tables = sum(b.num_rows for b in iter_itemsets(X, s, stats=stats, form="bits")); closed = peer(X, s)
-        assert as_dict(closed_itemsets(X, s)) == closed and tables == len(closed) and (d > 64 or stats["cells"] > 0)
-        for L in (2, 4): assert as_dict(closed_itemsets(X, s, max_length=L, length="set")) == {f: c for f, c in closed.items() if len(f) <= L}
-        if d < 64: assert as_dict(frequent_itemsets(X, s, max_length=5)) == {f: c for f, c in as_dict(frequent_itemsets(X, s)).items() if len(f) <= 5}
-        for r in closed_itemsets(X, s, y=y).to_pylist()[::7]: assert r["counts"] == [int((X[:, r["items"]].all(1) & (y == k)).sum()) for k in range(3)]
-        need = [.5, .4, .45]; full = closed_itemsets(X, s, y=y).to_pylist()
+    for n, d, density, share in [
+        (90, 12, 0.85, 0.4), (300, 16, 0.9, 0.6), (700, 14, 0.8, 0.3), (150, 70, 0.5, 0.25), (64,
+        130, 0.4, 0.2),
+    ]:  # one, two and three words of items
+        X = rng.random((n, d)) < density
+        X[:, 1] &= X[:, 0]
+        X[:, 2] = True
+        y = rng.integers(0, 3, n)
+        s = int(share * n)
+        stats = {}
+        tables = sum(b.num_rows for b in iter_itemsets(X, s, stats=stats, form="bits"))
+        closed = peer(X, s)
+        assert (
+            as_dict(closed_itemsets(X, s)) == closed
+            and tables == len(closed)
+            and (d > 64 or stats["cells"] > 0)
+        )
+        for L in (2, 4):
+            assert as_dict(closed_itemsets(X, s, max_length=L, length="set")) == {
+                f: c for f, c in closed.items() if len(f) <= L
+            }
+        if d < 64:
+            assert as_dict(frequent_itemsets(X, s, max_length=5)) == {
+                f: c for f, c in as_dict(frequent_itemsets(X, s)).items() if len(f) <= 5
+            }
+        for r in closed_itemsets(X, s, y=y).to_pylist()[::7]:
+            assert r["counts"] == [
+                int((X[:, r["items"]].all(1) & (y == k)).sum()) for k in range(3)
+            ]
+        need = [0.5, 0.4, 0.45]
+        full = closed_itemsets(X, s, y=y).to_pylist()
         cut = {tuple(r["items"]) for r in mine_itemsets(X, s, y=y, min_confidence=need).to_pylist()}
-        assert cut == {tuple(r["items"]) for r in full if any(c >= k*r["support"] - 1e-9 for c, k in zip(r["counts"], need))}
-    small = [b.num_rows for b in iter_itemsets(X, s, chunk=16)]; assert sum(small) == len(closed)                       # chunks smaller than a table
+        assert cut == {
+            tuple(r["items"])
+            for r in full
+            if any(c >= k * r["support"] - 1e-9 for c, k in zip(r["counts"], need))
+        }
+    small = [b.num_rows for b in iter_itemsets(X, s, chunk=16)]
+    assert sum(small) == len(closed)  # chunks smaller than a table
+
 
 def test_forms_of_input():
     B = both(load_dataset("wine").X)
     want = closed_itemsets(B, 48)
     lists = [np.flatnonzero(r).tolist() for r in B]
-    ro = B.copy(); ro.setflags(write=False)
-    for form in (ro, B.astype(np.int8), np.asfortranarray(B), sp.csr_matrix(B), sp.csc_array(B.astype(float)), pa.array(lists), pa.array(lists, pa.large_list(pa.int64())), lists):
+    ro = B.copy()
+    ro.setflags(write=False)
+    for form in (
+        ro, B.astype(np.int8), np.asfortranarray(B), sp.csr_matrix(B),
+        sp.csc_array(B.astype(float)), pa.array(lists),
+        pa.array(lists, pa.large_list(pa.int64())),
+        lists,
+    ):
         assert closed_itemsets(form, 48).equals(want)
-    assert want.num_rows == 342 and want.schema.field("items").type == pa.list_(pa.int32()) and want.schema.field("support").type == pa.int64()
+    assert (
+        want.num_rows == 342
+        and want.schema.field("items").type == pa.list_(pa.int32())
+        and want.schema.field("support").type == pa.int64()
+    )
 
-@pytest.mark.parametrize("call, word", [
-    (lambda: closed_itemsets(np.ones((3, 2)), 1.5), "fraction"), (lambda: closed_itemsets(np.ones((3, 2)), -1), "negative"),
-    (lambda: closed_itemsets(np.full((3, 2), np.nan), 1), "0 and 1"), (lambda: closed_itemsets(np.ones(3), 1), "two-dimensional"),
-    (lambda: closed_itemsets([["a", 1]], 1), "integers"), (lambda: closed_itemsets(np.ones((3, 2)), 1, y=[0]), "labels"),
-    (lambda: closed_itemsets(np.ones((3, 2)), 1, max_length=0), "max_length"), (lambda: mine_itemsets(np.ones((3, 2)), 1, target="best"), "target"),
-    (lambda: closed_itemsets(~np.eye(40, dtype=bool), 1, max_sets=50_000), "max_sets"), (lambda: item_bits(pa.array([[None, 1]])), "null")])
+
+@pytest.mark.parametrize(
+    "call, word",
+    [
+        (lambda: closed_itemsets(np.ones((3, 2)), 1.5), "fraction"),
+        (lambda: closed_itemsets(np.ones((3, 2)), -1), "negative"),
+        (lambda: closed_itemsets(np.full((3, 2), np.nan), 1), "0 and 1"),
+        (lambda: closed_itemsets(np.ones(3), 1), "two-dimensional"),
+        (lambda: closed_itemsets([["a", 1]], 1), "integers"),
+        (lambda: closed_itemsets(np.ones((3, 2)), 1, y=[0]), "labels"),
+        (lambda: closed_itemsets(np.ones((3, 2)), 1, max_length=0), "max_length"),
+        (lambda: mine_itemsets(np.ones((3, 2)), 1, target="best"), "target"),
+        (lambda: closed_itemsets(~np.eye(40, dtype=bool), 1, max_sets=50_000), "max_sets"),
+        (lambda: item_bits(pa.array([[None, 1]])), "null"),
+    ],
+)
 def test_bad_input_is_told_why(call, word):
     with pytest.raises(ValueError, match=word): call()
 
-@pytest.mark.parametrize("support, rows", [(0, 1), (1, 1), (3, 3), (np.int8(3), 3), (np.uint64(3), 3), (np.array(3), 3), (.25, 3), (np.float32(.25), 3), (np.array(.25), 3),
-                                           (fractions.Fraction(1, 4), 3), (1e-12, 1), (1., 12), (10**12, None)])
+@pytest.mark.parametrize(
+    "support, rows",
+    [
+        (0, 1), (1, 1), (3, 3), (np.int8(3), 3), (np.uint64(3), 3), (np.array(3), 3), (0.25, 3),
+        (np.float32(0.25), 3), (np.array(0.25), 3), (fractions.Fraction(1, 4), 3), (1e-12, 1), (1.0,
+        12), (10**12, None),
+    ],
+)
 def test_support_is_a_count_or_a_fraction(support, rows):
-    X = np.random.default_rng(8).random((12, 6)) < .6; X[:, 2] = True
+    X = np.random.default_rng(8).random((12, 6)) < 0.6
+    X[:, 2] = True
     want = {} if rows is None else {f: n for f, n in closed_reference(X, 1).items() if n >= rows}
     assert as_dict(closed_itemsets(X, support)) == want
 
-@pytest.mark.parametrize("support", [True, np.True_, "2", None, [2], 2 + 0j, 0., 1.0000001, -.5, float("nan"), float("inf"), -1])
+@pytest.mark.parametrize(
+    "support",
+    [True, np.True_, "2", None, [2], 2 + 0j, 0.0, 1.0000001, -0.5, float("nan"), float("inf"), -1],
+)
 def test_support_that_is_neither_is_told_why(support):
     with pytest.raises(ValueError, match="min_support"): closed_itemsets(np.eye(4), support)
 
 def interrupted(work):
-    "Runs `work` in a process of its own, presses Ctrl-C once it is under way, and returns what the process said."
+    """Runs `work` in a process of its own, presses Ctrl-C once it is under way, and returns what
+    the process said."""
     code = f"""
 import signal, numpy as np
 from boostlit.mining.itemsets import closed_itemsets, mine_itemsets
@@ -121,16 +217,31 @@ best_itemsets(np.eye(3), np.ones(3))
 print("go", flush=True)
 {work}
 """
-    p = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    p = subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
     try:
         assert p.stdout.readline() == "go\n", p.communicate()[1]
-        time.sleep(3); assert p.poll() is None; p.send_signal(signal.SIGINT)
+        time.sleep(3)
+        assert p.poll() is None
+        p.send_signal(signal.SIGINT)
         return p.communicate(timeout=120)[1]
-    finally: p.kill(); p.wait()
+    finally:
+        p.kill()
+        p.wait()
+
 
 @pytest.mark.skipif(os.name != "posix", reason="needs signals")
-@pytest.mark.parametrize("work", ["best_itemsets(X, rng.normal(size=2000))", "closed_itemsets(X, 1, max_sets=10**12)", "mine_itemsets(~np.eye(60, dtype=bool), 1, callback=len)",
-                                  "mine_itemsets(rng.random((20000, 400)) < .05, 1, callback=len)", "count_patterns(X, 40)"])
+@pytest.mark.parametrize(
+    "work",
+    [
+        "best_itemsets(X, rng.normal(size=2000))",
+        "closed_itemsets(X, 1, max_sets=10**12)",
+        "mine_itemsets(~np.eye(60, dtype=bool), 1, callback=len)",
+        "mine_itemsets(rng.random((20000, 400)) < .05, 1, callback=len)",
+        "count_patterns(X, 40)",
+    ],
+)
 def test_a_search_without_end_can_be_cancelled(work):
     assert interrupted(work).rstrip().endswith("KeyboardInterrupt")
 
@@ -146,7 +257,12 @@ for b in itertools.islice(stream, 60): size += b.nbytes; sets += b.num_rows
 print(sets, size/2**20, peak() - base)
 """
     if not os.path.exists("/proc/self/status"): pytest.skip("no /proc")
-    sets, written, more = map(float, subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split())
+    sets, written, more = map(
+        float,
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        ).stdout.split(),
+    )
     assert sets > 1e6 and more < .2*written, (sets, written, more)
 
 def test_streams_and_callbacks():
@@ -154,64 +270,118 @@ def test_streams_and_callbacks():
     seen = []
     n = mine_itemsets(B, 48, callback=lambda b: seen.append(b.num_rows))
     assert n == sum(seen) == 342
-    stream = iter_itemsets(~np.eye(60, dtype=bool), 1)         # 2^60 sets: the first chunk comes at once, the rest never has to
+    # 2^60 sets: the first chunk comes at once, the rest never has to
+    stream = iter_itemsets(~np.eye(60, dtype=bool), 1)
     assert next(stream).num_rows > 0
     stream.close()
 
 def test_class_counts_and_confidence_cut():
     rng = np.random.default_rng(2)
     for _ in range(200):
-        X, s = random_matrix(rng), int(rng.integers(1, 5)); y = rng.integers(0, 3, len(X)); K = len(np.unique(y))
+        X, s = random_matrix(rng), int(rng.integers(1, 5))
+        y = rng.integers(0, 3, len(X))
+        K = len(np.unique(y))
         need = rng.uniform(.3, 1, K)
         full = {tuple(r["items"]): r["counts"] for r in closed_itemsets(X, s, y=y).to_pylist()}
-        for f, c in full.items(): assert c == [int((X[:, list(f)].all(1) & (y == k)).sum()) for k in np.unique(y)]
-        cut = {tuple(r["items"]): r["counts"] for r in mine_itemsets(X, s, y=y, min_confidence=need).to_pylist()}
-        assert cut == {f: c for f, c in full.items() if any(a >= b*sum(c) - 1e-9 for a, b in zip(c, need))}
+        for f, c in full.items():
+            assert c == [int((X[:, list(f)].all(1) & (y == k)).sum()) for k in np.unique(y)]
+        cut = {
+            tuple(r["items"]): r["counts"]
+            for r in mine_itemsets(X, s, y=y, min_confidence=need).to_pylist()
+        }
+        assert cut == {
+            f: c for f, c in full.items() if any(a >= b * sum(c) - 1e-9 for a, b in zip(c, need))
+        }
+
 
 def test_bits_round_trip():
     rng = np.random.default_rng(3)
     for n, d in ((0, 2), (1, 1), (64, 64), (65, 3), (130, 70)):
         X = rng.random((n, d)) < .5
-        assert (unpack_bits(item_bits(X)[0], n).T == X).all() and (unpack_bits(row_bits(X)[0], d) == X).all()
+        assert (unpack_bits(item_bits(X)[0], n).T == X).all() and (
+            unpack_bits(row_bits(X)[0], d) == X
+        ).all()
+
 
 def exhaustive(X, u, L, kind, empty=True, support=1):
-    sets = [t for l in range(0 if empty else 1, L + 1) for t in itertools.combinations(range(X.shape[1]), l) if not t or X[:, list(t)].all(1).sum() >= support]
-    return max([pattern_gain(X, u, t, o, kind) for t in sets for o in ((1, -1) if kind == "signed" else (1,))], default=-np.inf)
+    sets = [
+        t
+        for l in range(0 if empty else 1, L + 1)
+        for t in itertools.combinations(range(X.shape[1]), l)
+        if not t or X[:, list(t)].all(1).sum() >= support
+    ]
+    return max(
+        [
+            pattern_gain(X, u, t, o, kind)
+            for t in sets
+            for o in ((1, -1) if kind == "signed" else (1,))
+        ],
+        default=-np.inf,
+    )
+
 
 @pytest.mark.parametrize("kind", ["signed", "presence"])
 def test_search_equals_exhaustive(kind):
     rng = np.random.default_rng(4)
     for _ in range(800):
-        X = random_matrix(rng); u = rng.normal(size=len(X))*(rng.random(len(X)) < .8); L, s, empty = int(rng.integers(1, 5)), int(rng.integers(1, 3)), bool(rng.integers(2))
+        X = random_matrix(rng)
+        u = rng.normal(size=len(X)) * (rng.random(len(X)) < 0.8)
+        L, s, empty = int(rng.integers(1, 5)), int(rng.integers(1, 3)), bool(rng.integers(2))
         got, _, done = best_itemsets(X, u, L, kind=kind, min_support=s, allow_empty=empty)
         want = exhaustive(X, u, min(L, X.shape[1]), kind, empty, s)
-        if np.isinf(want): assert got == []; continue
-        assert done and abs(got[0][2] - want) < 1e-12 and abs(pattern_gain(X, u, *got[0][:2], kind) - want) < 1e-12
+        if np.isinf(want):
+            assert got == []
+            continue
+        assert (
+            done
+            and abs(got[0][2] - want) < 1e-12
+            and abs(pattern_gain(X, u, *got[0][:2], kind) - want) < 1e-12
+        )
+
 
 @pytest.mark.parametrize("L", [2, 3, 4, None])
 def test_best_k_are_the_best_distinct_covers(L):
     rng = np.random.default_rng(5)
     for _ in range(300):
-        X = random_matrix(rng); u = rng.normal(size=len(X)); gains = {}
-        for l in range(0, min(L or 9, X.shape[1]) + 1):
+        X = random_matrix(rng)
+        u = rng.normal(size=len(X))
+        gains = {}
+        for l in range(min(L or 9, X.shape[1]) + 1):
             for t in itertools.combinations(range(X.shape[1]), l):
                 c = X[:, list(t)].all(1)
-                if not t or c.any(): gains[c.tobytes()] = max(pattern_gain(X, u, t, o) for o in (1, -1))
+                if not t or c.any():
+                    gains[c.tobytes()] = max(pattern_gain(X, u, t, o) for o in (1, -1))
         got, _, _ = best_itemsets(X, u, L, k=6)
-        np.testing.assert_allclose([g for *_, g in got], sorted(gains.values(), reverse=True)[:6], atol=1e-12)
+        np.testing.assert_allclose(
+            [g for *_, g in got], sorted(gains.values(), reverse=True)[:6], atol=1e-12
+        )
+
 
 def test_search_prunes():
     if not have_dataset("kr-vs-kp"): pytest.skip("kr-vs-kp is not here")
-    ds = load_dataset("kr-vs-kp"); X = one_hot(ds.X); y = np.where(ds.y == ds.y[0], 1., -1.)
+    ds = load_dataset("kr-vs-kp")
+    X = one_hot(ds.X)
+    y = np.where(ds.y == ds.y[0], 1.0, -1.0)
     oracle, w = ItemsetOracle(X, 3), np.full(len(y), 1/len(y))
     for _ in range(5):
         h, edge = oracle.best(y, w)
-        assert abs(edge - (w*y) @ oracle.outputs(h)) < 1e-9 and oracle.nodes_ < .1*count_patterns(X, 3) and oracle.complete_
-        w *= np.exp(-.5*np.log((1 + edge)/(1 - edge))*y*oracle.outputs(h)); w /= w.sum()
+        assert (
+            abs(edge - (w * y) @ oracle.outputs(h)) < 1e-9
+            and oracle.nodes_ < 0.1 * count_patterns(X, 3)
+            and oracle.complete_
+        )
+        w *= np.exp(-0.5 * np.log((1 + edge) / (1 - edge)) * y * oracle.outputs(h))
+        w /= w.sum()
+
 
 def test_search_bad_input_and_budget():
-    X = np.random.default_rng(6).random((60, 20)) < .5; u = np.random.default_rng(7).normal(size=60)
-    for kw, word in ((dict(kind="both"), "kind"), (dict(max_length=0), "max_length"), (dict(k=0), "k must")):
+    X = np.random.default_rng(6).random((60, 20)) < 0.5
+    u = np.random.default_rng(7).normal(size=60)
+    for kw, word in (
+        (dict(kind="both"), "kind"),
+        (dict(max_length=0), "max_length"),
+        (dict(k=0), "k must"),
+    ):
         with pytest.raises(ValueError, match=word): best_itemsets(X, u, **kw)
     with pytest.raises(ValueError, match="60 weights"): best_itemsets(X, u[:5])
     with pytest.raises(ValueError, match="finite"): best_itemsets(X, u*np.nan)
@@ -225,11 +395,19 @@ def test_search_bad_input_and_budget():
 
 def test_slices_take_the_path_of_one_stretch(monkeypatch):
     from boostlit.mining import weighted_search as itemset_search
-    rng = np.random.default_rng(8); X = rng.random((300, 30)) < .5; u = rng.normal(size=300)
-    for kw in (dict(max_length=4), dict(max_length=4, k=5, kind="presence", min_support=3), dict(node_budget=3000)):
+
+    rng = np.random.default_rng(8)
+    X = rng.random((300, 30)) < 0.5
+    u = rng.normal(size=300)
+    for kw in (
+        dict(max_length=4),
+        dict(max_length=4, k=5, kind="presence", min_support=3),
+        dict(node_budget=3000),
+    ):
         runs = []
         for size in (1, 17, 1 << 40):
-            monkeypatch.setattr(itemset_search, "_SLICE", size); runs.append(best_itemsets(X, u, **kw))
+            monkeypatch.setattr(itemset_search, "_SLICE", size)
+            runs.append(best_itemsets(X, u, **kw))
         assert runs[0] == runs[1] == runs[2]
 
 @pytest.mark.soak
@@ -243,11 +421,23 @@ t = mine_itemsets(X, 30, form="bits")
 assert dict(zip(map(tuple, t["items"].to_pylist()), t["support"].to_pylist())) == closed_reference(X, 30)
 print(t.num_rows)
 """
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, "NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": "-bmi2", "NUMBA_CACHE_DIR": str(tmp_path)})
+    run = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env={
+            **os.environ,
+            "NUMBA_CPU_NAME": "generic",
+            "NUMBA_CPU_FEATURES": "-bmi2",
+            "NUMBA_CACHE_DIR": str(tmp_path),
+        },
+    )
     assert run.returncode == 0 and int(run.stdout) > 500, run.stderr
 
 
-@pytest.mark.parametrize("bad, word", [(dict(max_length=2.5), "integer"), (dict(max_length=0), "at least 1")])
+@pytest.mark.parametrize(
+    "bad, word", [(dict(max_length=2.5), "integer"), (dict(max_length=0), "at least 1")]
+)
 def test_max_length_is_a_count(bad, word):
     with pytest.raises(ValueError, match=word): closed_itemsets(np.eye(4, dtype=bool), 1, **bad)
 
@@ -264,5 +454,8 @@ def test_item_numbers_that_need_absurd_memory_are_refused_at_once():
 
 def test_negative_entries_of_a_sparse_matrix_are_refused():
     import scipy.sparse as sp
-    with pytest.raises(ValueError, match="negative"): closed_itemsets(sp.csr_matrix(np.array([[1, -1], [0, 1]])), 1)
-    counts = sp.csr_matrix(np.array([[3, 0], [1, 2]])); assert closed_itemsets(counts, 1).equals(closed_itemsets(counts > 0, 1))
+
+    with pytest.raises(ValueError, match="negative"):
+        closed_itemsets(sp.csr_matrix(np.array([[1, -1], [0, 1]])), 1)
+    counts = sp.csr_matrix(np.array([[3, 0], [1, 2]]))
+    assert closed_itemsets(counts, 1).equals(closed_itemsets(counts > 0, 1))

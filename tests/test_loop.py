@@ -4,8 +4,10 @@ import pytest
 from sklearn.datasets import load_wine
 from sklearn.metrics import log_loss
 
-from boostlit import (AdaBoost, AdaBoostClassifier, Checkpoint, Gentle, GentleBoostClassifier, Logistic,
-                      LogitBoostClassifier, MadaBoost, Multinomial, SAMME, StumpOracle, boost)
+from boostlit import (
+    AdaBoost, AdaBoostClassifier, Checkpoint, Gentle, GentleBoostClassifier, Logistic,
+    LogitBoostClassifier, MadaBoost, Multinomial, SAMME, StumpOracle, boost,
+)
 from boostlit.core.masters import ExponentialStep, best_step
 
 BOOSTERS = [AdaBoostClassifier, GentleBoostClassifier, LogitBoostClassifier]
@@ -47,7 +49,9 @@ def test_controls(kind, load):
     weighted = kind(n_estimators=12, class_weight="balanced").fit(X, y)
     counts = {c: (y == c).sum() for c in np.unique(y)}
     by_hand = kind(n_estimators=12).fit(X, y, sample_weight=[1/counts[c] for c in y])
-    np.testing.assert_allclose(weighted.decision_function(X), by_hand.decision_function(X), atol=1e-6)
+    np.testing.assert_allclose(
+        weighted.decision_function(X), by_hand.decision_function(X), atol=1e-6
+    )
     sampled = [kind(n_estimators=12, subsample=.5, random_state=s).fit(X, y) for s in (0, 0, 1)]
     assert np.array_equal(sampled[0].decision_function(X), sampled[1].decision_function(X))
     assert not np.array_equal(sampled[0].decision_function(X), sampled[2].decision_function(X))

@@ -24,7 +24,7 @@ from boostlit.lpboost.estimators import (LPBoostClassifier, OneAndHalfClassLPBoo
 from boostlit.lpboost.linear_program import (check_nu, margin_shares, threshold_columns,
                                              two_class_dual, two_class_lp)
 from boostlit.lpboost.one_class import one_and_half_dual, one_and_half_lp, one_class_lp
-from boostlit.lpboost.pattern_search import branch_and_bound, exhaustive, itemset_language
+from boostlit.lpboost.pattern_search import bound, branch_and_bound, exhaustive, itemset_language
 
 
 TAIL = ("a stump cuts off a tail that holds rows of the light classes only, "
@@ -430,7 +430,8 @@ SOLUTIONS = dict(marked_cells([BOOK/"solutions/lpboost.ipynb"], "solution"))
 def test_exercises_fail_when_empty_and_pass_with_the_solution(name):
     names = dict(np=np, test_close=testing.test_close, test_eq=testing.test_eq,
                  test_fail=testing.test_fail,
-                 two_class_lp=two_class_lp, ColumnOracle=ColumnOracle)
+                 two_class_lp=two_class_lp, ColumnOracle=ColumnOracle,
+                 column_generation=column_generation, bound=bound)
     exec(EXERCISES[name], names)
     check = names["check"]
     exec(SOLUTIONS[name], names)

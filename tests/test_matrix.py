@@ -20,8 +20,10 @@ def met(oracle, master, **options):
     try:
         return meet(PROBLEM, oracle, master, **options)
     except ValueError as refusal:
-        assert re.match(r"[A-Z].* does not fit .*: it needs .*\. Use .*\.|.*two classes.*|.*linear program",
-                        str(refusal)), refusal
+        assert re.match(
+            r"[A-Z].* does not fit .*: it needs .*\. Use .*\.|.*two classes.*|.*linear program",
+            str(refusal),
+        ), refusal
         return None
 
 
@@ -78,14 +80,23 @@ def test_one_loop_and_one_place_for_interrupts():
             continue
         text = path.read_text(encoding="utf-8")
         handles += [name] if re.search(r"except .*(INTERRUPTS|KeyboardInterrupt)", text) else []
-        for match in re.finditer(r"^def (\w+)|for \w+ in (?:progress_bar\()?range\((?:self\.|est\.)?(?:n_rounds|n_estimators)",
-                                 text, re.M):
+        for match in re.finditer(
+            r"^def (\w+)|for \w+ in (?:progress_bar\()?range\((?:self\.|est\.)?(?:n_rounds|n_estimators)",
+            text,
+            re.M,
+        ):
             if match[1]:
                 inside = match[1]
             else:
                 loops.append((name, inside))
-    transcriptions = {"adaboost_reference", "box1", "box2", "boost_rules_reference", "boost_reference",
-                      "lpboost_reference", "gentle_stumps"}
-    assert not [loop for loop in loops if loop[1] not in transcriptions and not loop[1].endswith("_reference")], loops
+    transcriptions = {
+        "adaboost_reference", "box1", "box2", "boost_rules_reference", "boost_reference",
+        "lpboost_reference", "gentle_stumps",
+    }
+    assert not [
+        loop
+        for loop in loops
+        if loop[1] not in transcriptions and not loop[1].endswith("_reference")
+    ], loops
     assert not handles, handles
     assert FUSED

@@ -68,9 +68,14 @@ class Brute:
             without = self.masks[self.masks >> k & 1 == 0]
             grows[without] |= self.frequent[without | 1 << k]
             free[without | 1 << k] &= self.count[without] > self.count[without | 1 << k]
-        return {"closed": self.sets(own), "frequent": self.sets(size >= 0), "maximal": self.sets(~grows),
-                "generators": self.sets(free), "short": self.sets(own & (size <= length)),
-                "short generator": self.sets(own & (self.shortest() <= length))}
+        return {
+            "closed": self.sets(own),
+            "frequent": self.sets(size >= 0),
+            "maximal": self.sets(~grows),
+            "generators": self.sets(free),
+            "short": self.sets(own & (size <= length)),
+            "short generator": self.sets(own & (self.shortest() <= length)),
+        }
 
 
 def compare(first, last):
@@ -82,8 +87,9 @@ def compare(first, last):
             asked = {name: as_dict(mine_itemsets(X, support, name, form=form))
                      for name in ("closed", "frequent", "maximal", "generators")}
             asked["short"] = as_dict(mine_itemsets(X, support, max_length=length, form=form))
-            asked["short generator"] = as_dict(mine_itemsets(X, support, max_length=length, form=form,
-                                                             length="generator"))
+            asked["short generator"] = as_dict(
+                mine_itemsets(X, support, max_length=length, form=form, length="generator")
+            )
             assert asked == want, (seed, form)
 
 
@@ -100,7 +106,10 @@ def sparse_rows(seed, n=3000, d=400, mean=8):
     "Baskets with popular and rare items, and groups that come together."
     rng = np.random.default_rng(seed)
     weight = 1/np.arange(1, d + 1)
-    rows = [set(rng.choice(d, size=rng.poisson(mean), p=weight/weight.sum()).tolist()) for _ in range(n)]
+    rows = [
+        set(rng.choice(d, size=rng.poisson(mean), p=weight / weight.sum()).tolist())
+        for _ in range(n)
+    ]
     for row in rows:
         if rng.random() < .2:
             row |= {(7*k) % d for k in range(int(rng.integers(3, 9)))}
@@ -119,7 +128,12 @@ def test_sparse_baskets_agree_with_pyfim(support):
 def test_threads_give_the_same_rows_in_the_same_order():
     rows = sparse_rows(2)
     y = np.arange(len(rows)) % 3
-    for more in (dict(), dict(y=y), dict(target="frequent"), dict(max_length=2, length="generator")):
+    for more in (
+        dict(),
+        dict(y=y),
+        dict(target="frequent"),
+        dict(max_length=2, length="generator"),
+    ):
         one = mine_itemsets(rows, 5, form="lists", **more)
         for jobs in (2, 3):
             assert one.equals(mine_itemsets(rows, 5, form="lists", n_jobs=jobs, **more))
@@ -138,7 +152,11 @@ def test_class_counts_and_confidence_in_every_form():
                 inside = X[:, row["items"]].all(1)
                 assert row["counts"] == [int((inside & (y == k)).sum()) for k in classes]
             cut = mine_itemsets(X, support, y=y, min_confidence=need, form=form).to_pylist()
-            good = [r for r in full if any(c >= k*r["support"] - 1e-9 for c, k in zip(r["counts"], need))]
+            good = [
+                r
+                for r in full
+                if any(c >= k * r["support"] - 1e-9 for c, k in zip(r["counts"], need))
+            ]
             key = lambda r: r["items"]
             assert sorted(cut, key=key) == sorted(good, key=key)
 
@@ -162,9 +180,18 @@ def test_interpreted_kernels_give_the_same_rows(monkeypatch):
 
 def test_arenas_grow(monkeypatch):
     from boostlit.mining import list_kernels
-    monkeypatch.setattr(list_kernels, "new_columns", lambda deepest: list_kernels.Columns(
-        np.empty(4, np.uint64), np.empty(4, np.uint32), np.empty(4, np.uint32), np.empty(4, np.int32),
-        np.zeros((deepest + 3, 13), np.uint64), np.empty(6, np.uint64)))
+    monkeypatch.setattr(
+        list_kernels,
+        "new_columns",
+        lambda deepest: list_kernels.Columns(
+            np.empty(4, np.uint64),
+            np.empty(4, np.uint32),
+            np.empty(4, np.uint32),
+            np.empty(4, np.int32),
+            np.zeros((deepest + 3, 13), np.uint64),
+            np.empty(6, np.uint64),
+        ),
+    )
     rows = sparse_rows(6, 800, 60, 6)
     fim = pytest.importorskip("fim")
     want = {tuple(sorted(f)): n for f, n in fim.eclat(rows, target="c", supp=-4)}
@@ -217,7 +244,9 @@ def test_top_by_support_and_by_score():
     lean = lambda support, counts, n: np.abs(counts[:, 0] - counts[:, 1])
     best = top_itemsets(rows, 5, y=y, score=lean, min_support=5)
     full = mine_itemsets(rows, 5, y=y)["counts"].to_pylist()
-    assert [abs(a - b) for a, b in best["counts"].to_pylist()] == sorted((abs(a - b) for a, b in full), reverse=True)[:5]
+    assert [abs(a - b) for a, b in best["counts"].to_pylist()] == sorted(
+        (abs(a - b) for a, b in full), reverse=True
+    )[:5]
     with pytest.raises(ValueError, match="k must"):
         top_itemsets(rows, 0)
 

@@ -49,7 +49,9 @@ def rules_shim(sets, num_itemsets, metric="confidence", min_threshold=.8):
     table = pa.table({"items": pa.array([sorted(code[i] for i in row) for row in sets["itemsets"]],
                                         pa.list_(pa.int32())),
                       "support": pa.array(np.rint(sets["support"]*num_itemsets).astype(np.int64))})
-    rules = rules_of_sets(table, num_itemsets, len(names), pa.array(names), 0., False, True, "holm").to_pandas()
+    rules = rules_of_sets(
+        table, num_itemsets, len(names), pa.array(names), 0.0, False, True, "holm"
+    ).to_pandas()
     rules = rules.rename(columns={"zhang": "zhangs_metric"})
     return rules[rules[metric] >= min_threshold - 1e-12]
 
@@ -70,7 +72,10 @@ def test_the_example_of_mlxtends_manual():
     got = apriori(one_hot(BASKETS), .6, use_colnames=True)
     sets = dict(zip(got["itemsets"], got["support"]))
     assert len(sets) == 11
-    assert sets[frozenset(["Kidney Beans"])] == 1. and sets[frozenset(["Onion", "Kidney Beans", "Eggs"])] == .6
+    assert (
+        sets[frozenset(["Kidney Beans"])] == 1.0
+        and sets[frozenset(["Onion", "Kidney Beans", "Eggs"])] == 0.6
+    )
     assert set(apriori(one_hot(BASKETS), .6)["itemsets"]) == {
         frozenset(sorted(one_hot(BASKETS).columns).index(i) for i in s) for s in sets}
     with pytest.raises(ValueError, match="min_support"):
@@ -85,9 +90,13 @@ def test_rules_are_those_of_mlxtend(seed, metric, least):
     sets = theirs.apriori(frame, .15, use_colnames=True)
     if not len(sets):
         return
-    want = theirs.association_rules(sets, num_itemsets=len(frame), metric=metric, min_threshold=least)
+    want = theirs.association_rules(
+        sets, num_itemsets=len(frame), metric=metric, min_threshold=least
+    )
     got = rules_shim(sets, len(frame), metric, least)
-    key = lambda t, a, b: {(frozenset(x), frozenset(y)): i for i, (x, y) in enumerate(zip(t[a], t[b]))}
+    key = lambda t, a, b: {
+        (frozenset(x), frozenset(y)): i for i, (x, y) in enumerate(zip(t[a], t[b]))
+    }
     left, right = key(want, "antecedents", "consequents"), key(got, "antecedent", "consequent")
     border = {r for r, i in left.items() if abs(want[metric].iloc[i] - least) < 1e-9}
     border |= {r for r, i in right.items() if abs(got[metric].iloc[i] - least) < 1e-9}
@@ -101,13 +110,19 @@ def test_rules_are_those_of_mlxtend(seed, metric, least):
 def test_every_form_gives_the_same_sets(tmp_path):
     want = {frozenset(s): n for s, n in zip(*closed_itemsets(BASKETS, 2).to_pydict().values())}
     hot = one_hot(BASKETS)
-    long = pd.DataFrame([(k, item) for k, row in enumerate(BASKETS) for item in row], columns=["order", "what"])
+    long = pd.DataFrame(
+        [(k, item) for k, row in enumerate(BASKETS) for item in row], columns=["order", "what"]
+    )
     (tmp_path/"rows.csv").write_text("\n".join(",".join(row) for row in BASKETS))
     long.to_csv(tmp_path/"long.csv", index=False)
-    forms = [BASKETS, pd.Series(BASKETS), hot, hot.astype(float), pa.array(BASKETS), pa.table(hot),
-             pa.chunked_array([pa.array(BASKETS[:2]), pa.array(BASKETS[2:])]), str(tmp_path/"rows.csv"),
-             read_baskets(long, "order", "what"), read_baskets(str(tmp_path/"long.csv"), "order", "what"),
-             read_baskets(pa.table(long), "order", "what")]
+    forms = [
+        BASKETS, pd.Series(BASKETS), hot, hot.astype(float), pa.array(BASKETS), pa.table(hot),
+        pa.chunked_array([pa.array(BASKETS[:2]), pa.array(BASKETS[2:])]),
+        str(tmp_path / "rows.csv"),
+        read_baskets(long, "order", "what"),
+        read_baskets(str(tmp_path / "long.csv"), "order", "what"),
+        read_baskets(pa.table(long), "order", "what"),
+    ]
     try:
         import polars as pl
         forms += [pl.Series(BASKETS), pl.from_pandas(hot), pl.DataFrame({"basket": BASKETS}),
@@ -122,13 +137,23 @@ def test_every_form_gives_the_same_sets(tmp_path):
 def test_a_fimi_file(tmp_path):
     (tmp_path/"x.dat").write_text("3 1 2\n\n2 3 \n1\n")
     baskets = read_baskets(tmp_path/"x.dat")
-    assert baskets.pointers.tolist() == [0, 3, 3, 5, 6] and baskets.items.tolist() == [3, 1, 2, 2, 3, 1]
+    assert baskets.pointers.tolist() == [0, 3, 3, 5, 6] and baskets.items.tolist() == [
+        3, 1, 2, 2, 3, 1,
+    ]
 
 
-@pytest.mark.parametrize("data, word", [([["a", 1]], "both"), ([[1.5]], "integers"), (np.ones(3), "two-dim"),
-                                        (pa.array([[None, "a"]]), "null"), (pa.array([1, 2]), "list"),
-                                        (pd.DataFrame({"a": [0, 2]}), "0 and 1"),
-                                        (pa.table({"a": ["x"], "b": ["y"]}), "order")])
+@pytest.mark.parametrize(
+    "data, word",
+    [
+        ([["a", 1]], "both"),
+        ([[1.5]], "integers"),
+        (np.ones(3), "two-dim"),
+        (pa.array([[None, "a"]]), "null"),
+        (pa.array([1, 2]), "list"),
+        (pd.DataFrame({"a": [0, 2]}), "0 and 1"),
+        (pa.table({"a": ["x"], "b": ["y"]}), "order"),
+    ],
+)
 def test_bad_baskets_are_told_why(data, word):
     with pytest.raises(ValueError, match=word):
         read_baskets(data)
@@ -141,7 +166,10 @@ def test_rules_with_names_and_corrections():
     assert first["confidence"] == 1. and isinstance(first["antecedent"][0], str)
     for method in ("holm", "bonferroni", "bh"):
         assert (corrected([.2, .01, .5], method) >= [.2, .01, .5]).all()
-    for more, word in ((dict(consequents="two"), "consequents"), (dict(correction="none"), "correction")):
+    for more, word in (
+        (dict(consequents="two"), "consequents"),
+        (dict(correction="none"), "correction"),
+    ):
         with pytest.raises(ValueError, match=word):
             association_rules(BASKETS, 3, **more)
     assert association_rules([[], []], 1).num_rows == 0
@@ -153,8 +181,12 @@ def test_significance_finds_what_was_planted_and_keeps_its_level():
     for trial in range(60):
         rng = np.random.default_rng([2, trial])
         X, y = rng.random((60, 8)) < .4, np.arange(60) < 30
-        wrong += significant_itemsets(X, rng.permutation(y), .2, n_permutations=99, seed=trial).num_rows > 0
-    assert wrong <= 22                                   # 12 expected at most; 22 is beyond three deviations
+        wrong += (
+            significant_itemsets(X, rng.permutation(y), 0.2, n_permutations=99, seed=trial).num_rows
+            > 0
+        )
+    # 12 expected at most; 22 is beyond three deviations
+    assert wrong <= 22
     X[:, 3] |= y & (np.arange(60) % 8 > 0)
     for method in ("westfall-young", "tarone"):
         found = significant_itemsets(X, y, method=method, n_permutations=199)
@@ -164,8 +196,12 @@ def test_significance_finds_what_was_planted_and_keeps_its_level():
 
 def test_significance_is_told_bad_input():
     X = np.eye(6, dtype=bool)
-    for y, more, word in (([0]*6, {}, "two classes"), ([0, 1], {}, "6 labels"),
-                          ([0, 1]*3, dict(alpha=2), "alpha"), ([0, 1]*3, dict(method="t"), "method")):
+    for y, more, word in (
+        ([0] * 6, {}, "two classes"),
+        ([0, 1], {}, "6 labels"),
+        ([0, 1] * 3, dict(alpha=2), "alpha"),
+        ([0, 1] * 3, dict(method="t"), "method"),
+    ):
         with pytest.raises(ValueError, match=word):
             significant_itemsets(X, y, **more)
     assert significant_itemsets(X, [0, 1]*3).num_rows == 0

@@ -18,7 +18,7 @@ from boostlit import (AdaBoostClassifier, CompositionalBoostClassifier, Decision
                       GentleBoostClassifier, LPBoostClassifier, QuadraticBoostClassifier,
                       load_model, save_model)
 from boostlit.core.models import (PLAIN, TABLE_FIELDS, Array, Each, Flag, Group, Labels, Names,
-                                  OrMissing, OrNone, Real, Records, Table, Text, Whole,
+                                  OrMissing, OrNone, Real, Table, Text, Whole,
                                   array_bytes, build_fields, read_leaves, write_leaves, write_whole)
 from boostlit.core.stumps import STUMP
 from fuzz import mutate, mutate_leaves, survive

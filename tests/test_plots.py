@@ -1,6 +1,7 @@
 "Figures are small, see-through, and drawn from the numbers given."
 import io
-import numpy as np, pytest
+import numpy as np
+import pytest
 import matplotlib
 matplotlib.use("agg")
 import matplotlib.pyplot as plt
@@ -21,7 +22,9 @@ def test_figures_are_small_and_transparent():
     fig.savefig(buffer, format="png")
     buffer.seek(0)
     pixels = plt.imread(buffer)
-    assert pixels.shape == (300, 500, 4) and pixels[0, 0, 3] == 0 and len(buffer.getvalue()) < 30_000
+    assert (
+        pixels.shape == (300, 500, 4) and pixels[0, 0, 3] == 0 and len(buffer.getvalue()) < 30_000
+    )
 
 
 def test_colours_read_on_both_backgrounds():
@@ -61,38 +64,62 @@ def test_regions(labels):
     model = AdaBoostClassifier(n_estimators=10).fit(X, y)
     ax = P.plot_decision_regions(model, X, y, resolution=20)
     assert len(ax.lines) == len(labels) and ax.collections[0].get_array().size == 400
-    with pytest.raises(ValueError, match="2 columns"): P.plot_decision_regions(model, np.zeros((3, 5)))
+    with pytest.raises(ValueError, match="2 columns"):
+        P.plot_decision_regions(model, np.zeros((3, 5)))
 
 
 def test_stump_display_says_what_the_stump_does():
     import pyarrow as pa
     from boostlit import AdaBoostClassifier, DecisionStumpClassifier
-    colour = np.array(["red", "green", "blue"])[np.arange(60) % 3]; label = np.where(colour == "green", "buy", "leave")
+
+    colour = np.array(["red", "green", "blue"])[np.arange(60) % 3]
+    label = np.where(colour == "green", "buy", "leave")
     nominal = DecisionStumpClassifier().fit(pa.table({"colour": colour.tolist()}), label)
-    assert str(P.StumpDisplay.from_estimator(nominal)).splitlines()[:2] == ["colour = green: buy", "colour ≠ green: leave"]
-    X = np.arange(60.)[:, None]; numeric = DecisionStumpClassifier().fit(X, X[:, 0] > 19.5)
+    assert str(P.StumpDisplay.from_estimator(nominal)).splitlines()[:2] == [
+        "colour = green: buy",
+        "colour ≠ green: leave",
+    ]
+    X = np.arange(60.0)[:, None]
+    numeric = DecisionStumpClassifier().fit(X, X[:, 0] > 19.5)
     shown = P.StumpDisplay.from_estimator(numeric)
-    assert str(shown).splitlines()[:2] == ["x0 ≤ 19.5: False", "x0 > 19.5: True"] and len(shown.ax_.patches) == 2
+    assert (
+        str(shown).splitlines()[:2] == ["x0 ≤ 19.5: False", "x0 > 19.5: True"]
+        and len(shown.ax_.patches) == 2
+    )
     X[::7] = np.nan                       # a third branch where something was missing in training
     shown = P.StumpDisplay.from_estimator(DecisionStumpClassifier().fit(X, np.arange(60) > 19))
     assert str(shown).splitlines()[2].startswith("x0 missing: ") and len(shown.ax_.patches) == 3
     X = np.arange(60.)[:, None]
-    with pytest.raises(ValueError, match="cannot draw"): P.StumpDisplay.from_estimator(AdaBoostClassifier(n_estimators=1).fit(X, X[:, 0] > 19.5))
+    with pytest.raises(ValueError, match="cannot draw"):
+        P.StumpDisplay.from_estimator(AdaBoostClassifier(n_estimators=1).fit(X, X[:, 0] > 19.5))
 
 
 @pytest.mark.parametrize("name", ["AdaBoostClassifier", "GentleBoostClassifier"])
 def test_shapes_of_every_class_and_of_words(name):
     "The parts of every class add up to its score, and a column of words is drawn over its words."
-    import boostlit, pyarrow as pa
+    import boostlit
+    import pyarrow as pa
     from boostlit.core.explaining import shape_function
-    rng = np.random.default_rng(0); job, age = rng.choice(["cook", "judge", "smith"], 200), rng.normal(size=200)
-    y = np.where(job == "cook", "a", np.where(age > 0, "b", "c")); table = pa.table({"job": job, "age": age})
+
+    rng = np.random.default_rng(0)
+    job, age = rng.choice(["cook", "judge", "smith"], 200), rng.normal(size=200)
+    y = np.where(job == "cook", "a", np.where(age > 0, "b", "c"))
+    table = pa.table({"job": job, "age": age})
     est = getattr(boostlit, name)(n_estimators=12).fit(table, y)
-    owners = {None} if name[0] == "A" else {"a", "b", "c"}    # votes among all, or one class against the rest
+    # votes among all, or one class against the rest
+    owners = {None} if name[0] == "A" else {"a", "b", "c"}
     assert set(est.terms_["class"].to_pylist()) == owners
     columns = np.searchsorted(["cook", "judge", "smith"], job).astype(float), age
     for k in range(3):
-        np.testing.assert_allclose(sum(shape_function(est, j, columns[j], run=k)[1] for j in (0, 1)), est.decision_function(table)[:, k], atol=1e-9)
+        np.testing.assert_allclose(
+            sum(shape_function(est, j, columns[j], run=k)[1] for j in (0, 1)),
+            est.decision_function(table)[:, k],
+            atol=1e-9,
+        )
         shown = boostlit.ShapeDisplay.from_estimator(est, run=k)
         words = next(ax for ax in shown.axes_ if ax.get_xlabel() == "job")
-        assert [t.get_text() for t in words.get_xticklabels()] == ["cook", "judge", "smith"] and len(words.lines[0].get_xdata()) == 3
+        assert [t.get_text() for t in words.get_xticklabels()] == [
+            "cook",
+            "judge",
+            "smith",
+        ] and len(words.lines[0].get_xdata()) == 3

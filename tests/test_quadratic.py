@@ -1,4 +1,5 @@
-"""Quadratic boosting on the installed package: brute force, references, scikit-learn's checks, bad input, stored results."""
+"""Quadratic boosting on the installed package: brute force, references, scikit-learn's checks, bad
+input, stored results."""
 
 import pickle
 from itertools import product
@@ -42,7 +43,11 @@ RARE = "ten million to one: AdaBoost's second round looks at the light rows all 
     ],
     expected_failed_checks=lambda est: (
         {"check_class_weight_classifiers": RARE}
-        | ({"check_sample_weight_equivalence_on_dense_data": WEIGHTS} if est.search == "relabel" else {})
+        | (
+            {"check_sample_weight_equivalence_on_dense_data": WEIGHTS}
+            if est.search == "relabel"
+            else {}
+        )
     ),
 )
 def test_sklearn_checks(estimator, check):

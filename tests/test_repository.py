@@ -44,7 +44,7 @@ def test_page_is_whole(page):
     shows = any(c["outputs"] for c in code) or page.parent.name == "solutions"
     assert shows, "no stored outputs"
     first = "".join(nb["cells"][0]["source"])
-    assert first.startswith("# ") or first.startswith("---"), "the first cell is the title"
+    assert first.startswith(("# ", "---")), "the first cell is the title"
     longest = max((len(s.split("\n")) for s in CODE[page] if "#| export" in s), default=0)
     # A ratchet: the longest cell there is (a class with its docments, bilinear/04), to be lowered
     # only. Cells above about 20 lines are counted page by page in .ci/house.json.

@@ -11,7 +11,8 @@ from boostlit.core.stumps import STUMP
 
 
 class UndersampledStumps(StumpOracle):
-    "RUSBoost's oracle: each question is asked with as many rows of the larger class as of the smaller."
+    """RUSBoost's oracle: each question is asked with as many rows of the larger class as of the
+    smaller."""
     def __init__(self, X, kinds, seed):
         super().__init__(X, kinds)
         self.rng = np.random.RandomState(seed)
@@ -34,7 +35,9 @@ class RUSBoostClassifier(Booster):
         return UndersampledStumps(X, self.kinds_, seed)
 
 
-OBLIQUE = np.dtype([("first", "i8"), ("second", "i8"), ("slope", "f8"), ("cut", "f8"), ("sign", "f8")])
+OBLIQUE = np.dtype(
+    [("first", "i8"), ("second", "i8"), ("slope", "f8"), ("cut", "f8"), ("sign", "f8")]
+)
 
 
 class ObliqueStumps:
@@ -62,7 +65,9 @@ class ObliqueStumps:
 
     @staticmethod
     def apply(h, X):
-        return np.where(X[:, h["first"]] + h["slope"]*X[:, h["second"]] <= h["cut"], h["sign"], -h["sign"])
+        return np.where(
+            X[:, h["first"]] + h["slope"] * X[:, h["second"]] <= h["cut"], h["sign"], -h["sign"]
+        )
 
 
 class ObliqueBoostClassifier(Booster):
@@ -100,8 +105,11 @@ class HingeBoostClassifier(Booster):
     def make_oracle(self, X, codes): return StumpOracle(X, self.kinds_)
 
 
-METHODS = [RUSBoostClassifier(n_estimators=6, random_state=0), ObliqueBoostClassifier(n_estimators=6),
-           HingeBoostClassifier(n_estimators=6)]
+METHODS = [
+    RUSBoostClassifier(n_estimators=6, random_state=0),
+    ObliqueBoostClassifier(n_estimators=6),
+    HingeBoostClassifier(n_estimators=6),
+]
 
 
 def expected_failures(estimator):

@@ -1,4 +1,5 @@
-"""gSpan with weights: enumeration against networkx, search against enumeration, matching, odd input."""
+"""gSpan with weights: enumeration against networkx, search against enumeration, matching, odd
+input."""
 import warnings
 
 import numpy as np
@@ -6,12 +7,22 @@ import networkx as nx
 import pytest
 
 from boostlit.lpboost.column_generation import column_generation
-from boostlit.lpboost.estimators import LPBoostClassifier, OneAndHalfClassLPBoost, OneClassLPBoost, planted_graphs
+from boostlit.lpboost.estimators import (
+    LPBoostClassifier,
+    OneAndHalfClassLPBoost,
+    OneClassLPBoost,
+    planted_graphs,
+)
 from boostlit.lpboost.linear_program import two_class_lp
 from boostlit.lpboost.one_class import one_and_half_lp, one_class_lp
-from boostlit.mining.subgraphs import PatternTree, SubgraphOracle, contains, graph_pairs, graph_set, random_graphs, to_graph_set
+from boostlit.mining.subgraphs import (
+    PatternTree, SubgraphOracle, contains, graph_pairs, graph_set, random_graphs, to_graph_set,
+)
 
-SAME = dict(node_match=lambda a, b: a["label"] == b["label"], edge_match=lambda a, b: a["label"] == b["label"])
+SAME = dict(
+    node_match=lambda a, b: a["label"] == b["label"],
+    edge_match=lambda a, b: a["label"] == b["label"],
+)
 
 
 def to_nx(labels, edges):
@@ -32,24 +43,38 @@ def by_isomorphism(pairs, length):
         for _ in range(length-1):
             level = {s | {x} for s in level for x in edges if x not in s and any(x & z for z in s)}
             subsets |= level
-        for s in [g.subgraph([u]) for u in g] + [g.edge_subgraph([tuple(x) for x in s]) for s in subsets]:
-            key = tuple(sorted(nx.get_node_attributes(s, "label").values())), s.number_of_edges(), tuple(sorted(d for _, d in s.degree))
+        for s in [g.subgraph([u]) for u in g] + [
+            g.edge_subgraph([tuple(x) for x in s]) for s in subsets
+        ]:
+            key = (
+                tuple(sorted(nx.get_node_attributes(s, "label").values())),
+                s.number_of_edges(),
+                tuple(sorted(d for _, d in s.degree)),
+            )
             for rep, cover in classes.setdefault(key, []):
                 if nx.is_isomorphic(rep, s, **SAME):
                     cover.add(k)
                     break
             else: classes[key].append((s.copy(), {k}))
-    return sorted((rep.number_of_edges(), tuple(sorted(c))) for group in classes.values() for rep, c in group)
+    return sorted(
+        (rep.number_of_edges(), tuple(sorted(c))) for group in classes.values() for rep, c in group
+    )
 
 
 def patterns(tree):
-    return sorted((int(tree.depth[k]), tuple(tree.cover[tree.ptr[k]:tree.ptr[k+1]].tolist())) for k in range(tree.size))
+    return sorted(
+        (int(tree.depth[k]), tuple(tree.cover[tree.ptr[k] : tree.ptr[k + 1]].tolist()))
+        for k in range(tree.size)
+    )
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_enumeration_equals_brute_force(seed):
     rng = np.random.default_rng(seed)
-    g = random_graphs(3, int(rng.integers(2, 6)), float(rng.uniform(.3, .9)), int(rng.integers(1, 4)), int(rng.integers(1, 3)), seed)
+    g = random_graphs(
+        3, int(rng.integers(2, 6)), float(rng.uniform(0.3, 0.9)), int(rng.integers(1, 4)),
+        int(rng.integers(1, 3)), seed,
+    )
     assert patterns(PatternTree(g, 4).expand_all()) == by_isomorphism(graph_pairs(g), 4)
 
 
@@ -57,15 +82,31 @@ def test_enumeration_equals_brute_force(seed):
 def test_column_generation_equals_the_full_program_over_subgraphs(seed):
     rng = np.random.default_rng(seed)
     g = random_graphs(12, 6, .35, 2, 2, seed)
-    tree, y, nu = PatternTree(g, 4).expand_all(), np.r_[1., -1., rng.choice([-1., 1.], 10)], float(rng.uniform(.1, .9))
+    tree, y, nu = (
+        PatternTree(g, 4).expand_all(),
+        np.r_[1.0, -1.0, rng.choice([-1.0, 1.0], 10)],
+        float(rng.uniform(0.1, 0.9)),
+    )
     H = np.zeros((12, tree.size))
     for k in range(tree.size): H[tree.cover[tree.ptr[k]:tree.ptr[k+1]], k] = 1
     H = np.unique(H, axis=1)
-    full = {"two-class": two_class_lp(np.c_[2*H-1, 1-2*H, np.ones(12), -np.ones(12)], y, nu).objective, "one-class": one_class_lp(H, nu).objective, "1.5-class": one_and_half_lp(H, y, nu).objective}
+    full = {
+        "two-class": two_class_lp(
+            np.c_[2 * H - 1, 1 - 2 * H, np.ones(12), -np.ones(12)], y, nu
+        ).objective,
+        "one-class": one_class_lp(H, nu).objective,
+        "1.5-class": one_and_half_lp(H, y, nu).objective,
+    }
     for program, goal in full.items():
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            r = column_generation(SubgraphOracle(g, 4), np.ones(12) if program == "one-class" else y, nu, program=program, gap=1e-10)
+            r = column_generation(
+                SubgraphOracle(g, 4),
+                np.ones(12) if program == "one-class" else y,
+                nu,
+                program=program,
+                gap=1e-10,
+            )
         assert abs(r.primal-goal) < 1e-8 and abs(r.dual-goal) < 1e-8
 
 
@@ -78,9 +119,13 @@ def test_search_agrees_with_exhaustive_search_on_thousands_of_weightings():
     for trial in range(1500):
         y, w = rng.choice([-1., 1.], 30), rng.dirichlet(np.full(30, rng.choice([.05, .3, 1.])))
         u = y*w
-        if trial % 300 == 0: oracle = SubgraphOracle(g, 4)                     # a tree without memory, too
+        # a tree without memory, too
+        if trial % 300 == 0: oracle = SubgraphOracle(g, 4)
         (h, edge), = oracle.best_k(y, w, kind="signed")
-        assert abs(edge-np.abs(2*M@u-u.sum()).max()) < 1e-12 and abs(u@oracle.outputs(h)-edge) < 1e-12
+        assert (
+            abs(edge - np.abs(2 * M @ u - u.sum()).max()) < 1e-12
+            and abs(u @ oracle.outputs(h) - edge) < 1e-12
+        )
         found = oracle.best_k(y, w, kind="presence")
         assert abs(found[0][1]-(M@u).max()) < 1e-12
 
@@ -104,24 +149,34 @@ def test_matching_on_new_graphs_equals_networkx():
             if i < j: labels.append(g.node_names[v])
             edges.append((int(i), int(j), g.edge_names[e]))
         P = to_nx(labels, edges)
-        assert contains(new, int(tree.root[k]), tree.code(k)).tolist() == [nx.algorithms.isomorphism.GraphMatcher(t, P, **SAME).subgraph_is_monomorphic() for t in targets]
+        assert contains(new, int(tree.root[k]), tree.code(k)).tolist() == [
+            nx.algorithms.isomorphism.GraphMatcher(t, P, **SAME).subgraph_is_monomorphic()
+            for t in targets
+        ]
 
 
 def test_odd_graphs():
-    with pytest.raises(ValueError, match="no hypothesis|no pattern"): OneAndHalfClassLPBoost("subgraphs").fit([([], []), ([], [])], [0, 1])
-    with pytest.warns(RuntimeWarning): m = LPBoostClassifier("subgraphs").fit([([], [])]*4, [0, 1, 0, 1])       # only the constants are left
+    with pytest.raises(ValueError, match="no hypothesis|no pattern"):
+        OneAndHalfClassLPBoost("subgraphs").fit([([], []), ([], [])], [0, 1])
+    with pytest.warns(RuntimeWarning):
+        m = LPBoostClassifier("subgraphs").fit(
+            [([], [])] * 4, [0, 1, 0, 1]
+        )  # only the constants are left
     assert set(m.predict([([], [])])) <= {0, 1}
     with pytest.raises(ValueError, match="0 sample"): LPBoostClassifier("subgraphs").fit([], [])
-    with pytest.raises(ValueError, match="labels"): LPBoostClassifier("subgraphs").fit([(["A"], [])], [0, 1])
+    with pytest.raises(ValueError, match="labels"):
+        LPBoostClassifier("subgraphs").fit([(["A"], [])], [0, 1])
     with pytest.raises(ValueError, match="pair"): LPBoostClassifier("subgraphs").fit([3, 4], [0, 1])
     with pytest.raises(ValueError, match="loop"): graph_set([["A"]], [[(0, 0, 1)]])
-    single = LPBoostClassifier("subgraphs", nu=.5).fit([(["A"], []), (["B"], [])], ["a", "b"])                  # single nodes tell them apart
+    # single nodes tell them apart
+    single = LPBoostClassifier("subgraphs", nu=.5).fit([(["A"], []), (["B"], [])], ["a", "b"])
     assert single.predict([(["A"], []), (["B"], []), (["C"], [])]).tolist()[:2] == ["a", "b"]
 
 
 def test_node_budget_warns_and_leaves_a_model():
     pairs, y = planted_graphs(60, 12, seed=3)
-    with pytest.warns(RuntimeWarning, match="gap of"): m = LPBoostClassifier("subgraphs", max_length=4, node_budget=20, max_rounds=3).fit(pairs, y)
+    with pytest.warns(RuntimeWarning, match="gap of"):
+        m = LPBoostClassifier("subgraphs", max_length=4, node_budget=20, max_rounds=3).fit(pairs, y)
     assert m.decision_function(pairs).shape == (60,)
 
 
@@ -131,13 +186,19 @@ def test_planted_motif_is_found_and_survives_disk_and_networkx(tmp_path):
     m = LPBoostClassifier("subgraphs", nu=.1, max_length=3).fit(pairs, y)
     assert (m.predict(pairs) == y).mean() > .95 and "A" in m.terms_["text"][0].as_py()
     save_model(m, tmp_path/"m")
-    assert np.allclose(load_model(tmp_path/"m").decision_function([to_nx(*p) for p in pairs]), m.decision_function(pairs))
+    assert np.allclose(
+        load_model(tmp_path / "m").decision_function([to_nx(*p) for p in pairs]),
+        m.decision_function(pairs),
+    )
     one = OneClassLPBoost("subgraphs", nu=.3).fit(pairs)
     assert set(one.predict(pairs)) <= {1, -1}
 
 
 def test_two_hundred_graphs_and_the_counts_of_the_search():
-    g, y = random_graphs(200, 20, .12, 4, 2, seed=0), np.random.default_rng(0).choice([-1., 1.], 200)
+    g, y = (
+        random_graphs(200, 20, 0.12, 4, 2, seed=0),
+        np.random.default_rng(0).choice([-1.0, 1.0], 200),
+    )
     oracle = SubgraphOracle(g, 6)
     r = column_generation(oracle, y, .2, columns_per_round=20)
     assert r.converged and oracle.tree.size < 60_000
