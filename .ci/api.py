@@ -219,6 +219,55 @@ def index(house, homes, groups):
     return "\n".join(lines).rstrip() + "\n"
 
 
+# what readers type, and the page that answers; Quarto's own index finds only exact words
+TOPICS = {
+    "how to install, pip install, extras": "index.html#install",
+    "save model, load model, model files, pickle": "core/models.html",
+    "Sauer lemma, Sauer's lemma, VC dimension, growth function": "core/bounds.html",
+    "feature-sign convergence, feature-sign search": "bilinear/theory.html",
+    "early stopping, validation set, subsample, warm start": "core/controls.html",
+    "glass box, explainable model, shape functions, EBM": "quadratic/glass_box.html",
+    "closed itemsets, frequent itemsets, baskets, apriori": "mining/itemsets.html",
+    "association rules, lift, confidence, significance": "mining/rules.html",
+    "relabelling, products of classifiers": "quadratic/relabelling.html",
+    "VC dimension of products, capacity": "quadratic/capacity.html",
+    "column generation, LPBoost algorithm": "lpboost/column_generation.html",
+    "one class, outliers, novelty detection": "lpboost/one_class.html",
+    "weighted LDA, discriminant analysis with weights": "pairwise/projection.html",
+    "spatial pyramid, scenes, Scene-15": "bilinear/scenes.html",
+    "subgraph mining, graphs, molecules, gSpan": "mining/subgraphs.html",
+    "SAMME, multi-class boosting, masters": "core/masters.html",
+    "ledger, reproduced numbers, verdicts": "lab/ledger.html",
+    "Dask, larger than memory, several machines": "distributed/training.html",
+    "probabilities, calibration, predict_proba": "core/masters.html",
+    "missing values, NaN, categorical columns, dates": "core/tables.html",
+    "which classifier to choose": "guide/choosing.html",
+    "write your own booster, sixth method": "guide/sixth_method.html",
+}
+
+
+def address(path):
+    "Where nbdev and Quarto put a page: numbers in front of names are dropped."
+    parts = [re.sub(r"^\d+[a-z]?_", "", part) for part in path.as_posix().split("/")]
+    return "/".join(parts).replace(".ipynb", ".html").replace(".qmd", ".html")
+
+
+def search_entries(house, homes, said, root):
+    "Entries for the index of the site: topics, public names, statements."
+    rows = [(words, where, "") for words, where in TOPICS.items()]
+    for name, home in sorted(homes.items()):
+        doc = NumpyDocString(ast.get_docstring(house.modules[home].defined[name]) or "")
+        rows.append((name, f"api/{name}.html", first_sentence(" ".join(doc["Summary"]))))
+    for path in sorted((root/"nbs").rglob("*.ipynb")):
+        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+            for key, label in STATEMENT.findall("".join(cell["source"])):
+                where = address(path.relative_to(root/"nbs"))
+                rows.append((label.strip(" ."), f"{where}#{key}", key))
+    entries = [dict(objectID=where, href=where, title=title, section="", text=text)
+               for title, where, text in rows]
+    return json.dumps(entries, indent=0, ensure_ascii=False) + "\n"
+
+
 def grouped(homes):
     "The names by group, and those that no group lists by their room."
     groups = {g: [n for n in names if n in homes] for g, names in GROUPS.items()}
@@ -243,6 +292,7 @@ def write(house, top):
     for path in folder.glob("*.qmd"):
         if path.name not in texts:
             path.unlink()
+    texts["search_entries.json"] = search_entries(house, homes, said, house.root)
     for name, text in texts.items():
         path = folder/name
         if not path.exists() or path.read_text(encoding="utf-8") != text:
