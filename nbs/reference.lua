@@ -71,7 +71,9 @@ function Para(para)
   if kind and closing(para.content[2]) then
     local rest = pandoc.List()
     for k = 3, #para.content do rest:insert(para.content[k]) end
-    return pandoc.Div({ pandoc.Para(numbered(rest)) }, pandoc.Attr(id, { "theorem", kind }))
+    -- raw HTML: Quarto takes a Div with such an id for a theorem of its own, too late for one, and stops
+    return { pandoc.RawBlock("html", '<div id="' .. id .. '" class="theorem ' .. kind .. '">'),
+             pandoc.Para(numbered(rest)), pandoc.RawBlock("html", "</div>") }
   end
   para.content = numbered(para.content)
   return para

@@ -117,7 +117,7 @@ def test_site_wraps_what_an_anchor_names(tmp_path):
     for piece in (
         'Span ( "eq-name" , [ "equation" ]',
         'Span ( "eq-two" , [ "equation" ]',
-        'Div ( "thm-q" , [ "theorem"',
+        '<div id="thm-q" class="theorem theorem">'.replace('"', '\\"'),
         '[ "quarto-xref" ]',
     ):
         assert piece in native, (piece, native)
