@@ -292,6 +292,15 @@ class TermsDisplay(ModelDisplay):
         what was drawn on
     figure_ : figure
         the figure it belongs to
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from boostlit import HistoryDisplay, LogitBoostClassifier, TermsDisplay
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = LogitBoostClassifier(n_estimators=20).fit(X, y)
+    >>> terms, history = TermsDisplay.from_estimator(model, top=5), HistoryDisplay.from_estimator(model)
+    >>> print(len(terms.ax_.patches), "bars,", len(history.ax_.lines), "curves")
     """
 
 # %% ../../nbs/core/10_plots.ipynb #52eadc4a
@@ -322,6 +331,15 @@ class HistoryDisplay(ModelDisplay):
         what was drawn on
     figure_ : figure
         the figure it belongs to
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from boostlit import HistoryDisplay, LogitBoostClassifier, TermsDisplay
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = LogitBoostClassifier(n_estimators=20).fit(X, y)
+    >>> terms, history = TermsDisplay.from_estimator(model, top=5), HistoryDisplay.from_estimator(model)
+    >>> print(len(terms.ax_.patches), "bars,", len(history.ax_.lines), "curves")
     """
     draws, needs, whole = "plot_history", "history_", True
 

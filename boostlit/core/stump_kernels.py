@@ -78,14 +78,14 @@ def join_codes(a, b, na, nb, limit, out, pairs):
         out[i] = seen[k]
     return found
 
-# %% ../../nbs/core/13_stump_kernels.ipynb #20ae11fa
+# %% ../../nbs/core/13_stump_kernels.ipynb #e3725c44
 def _check_parts(joint, sizes, home, part, out):
     "Raise unless every joint code of a feature's home has a part."
-    if len(home) and (sizes[home].max() > part.shape[1] or sizes.max() > joint.shape[1]):
+    if len(joint) < len(sizes) or sizes.max(initial=0) > min(joint.shape[1], part.shape[1]):
         raise ValueError("more joint codes than parts or sums")
 
-# %% ../../nbs/core/13_stump_kernels.ipynb #379f15e6
-@kernel(work=lambda joint, sizes, home, part, out: out.size, joint=Arg("int64", "p width"),
+# %% ../../nbs/core/13_stump_kernels.ipynb #701b53fd
+@kernel(work=lambda joint, sizes, home, part, out: out.size, joint=Arg("int64", "_ _"),
         sizes=Arg("int64", "p"), home=Arg("int64", "d", below="p"),
         part=Arg("int64", "d most", below="codes_"), out=Arg("int64", "d codes_"),
         check=_check_parts)
