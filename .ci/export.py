@@ -421,7 +421,8 @@ def class_doc(house, module, node, name):
     lines = summary.split("\n")
     indent = 4
     place = init[0] if init else module
-    lines += section("Parameters", list(heads(house, name, place, rows)), indent)
+    inherited = inherited_comments(house, module, node, "__init__")
+    lines += section("Parameters", list(heads(house, name, place, rows, inherited)), indent)
     found = attributes(house, module, node)
     house.missing += [f"{name}: attribute {n}" for n, _, said in found if not said]
     lines += section("Attributes", [(f"{n} : {k}" if k else n, s) for n, k, s in found], indent)

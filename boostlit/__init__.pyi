@@ -7,7 +7,7 @@ from .core.explaining import ShapeDisplay as ShapeDisplay, margins as margins
 from .core.stumps import DecisionStumpClassifier as DecisionStumpClassifier, StumpOracle as StumpOracle
 from .core.datasets import load_dataset as load_dataset, list_datasets as list_datasets, have_dataset as have_dataset, TableEncoder as TableEncoder
 from .core.models import save_model as save_model, load_model as load_model
-from .core.plots import RuleDisplay as RuleDisplay, ProductDisplay as ProductDisplay, ProjectionDisplay as ProjectionDisplay, BilinearDisplay as BilinearDisplay, PatternDisplay as PatternDisplay, StumpDisplay as StumpDisplay, AxisDisplay as AxisDisplay
+from .core.plots import RuleDisplay as RuleDisplay, ProductDisplay as ProductDisplay, ProjectionDisplay as ProjectionDisplay, BilinearDisplay as BilinearDisplay, PatternDisplay as PatternDisplay, StumpDisplay as StumpDisplay, AxisDisplay as AxisDisplay, TermsDisplay as TermsDisplay, HistoryDisplay as HistoryDisplay
 from .mining.baskets import read_baskets as read_baskets
 from .mining.itemsets import closed_itemsets as closed_itemsets, frequent_itemsets as frequent_itemsets, maximal_itemsets as maximal_itemsets
 from .mining.rules import association_rules as association_rules, significant_itemsets as significant_itemsets

@@ -26,7 +26,7 @@ HOMES = {
     "core.models": ["save_model", "load_model"],
     "core.plots": [
         "RuleDisplay", "ProductDisplay", "ProjectionDisplay", "BilinearDisplay", "PatternDisplay",
-        "StumpDisplay", "AxisDisplay",
+        "StumpDisplay", "AxisDisplay", "TermsDisplay", "HistoryDisplay",
     ],
     "mining.baskets": ["read_baskets"],
     "mining.itemsets": ["closed_itemsets", "frequent_itemsets", "maximal_itemsets"],

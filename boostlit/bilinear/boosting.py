@@ -36,7 +36,7 @@ from ..core.boosters import (Booster, begin_run, check_controls, check_number,
                                     terms_table)
 from ..core.loop import Callback, Progress, State, after_rounds, converse
 from ..core.models import Array, Labels, Names, OrMissing, Real, Table, Whole
-from ..core.tables import scores_to_proba
+from ..core.masters import scores_to_proba
 from .model import as_blocks, balance
 from .feature_sign import LOSSES, feature_sign, ridge_fit
 

@@ -9,7 +9,7 @@ __all__ = ['DatasetError', 'registry', 'dataset_info', 'fingerprint', 'describe_
            'read_dataset', 'fetch_file', 'parse_uci', 'typed_table', 'parse_openml', 'parse_graphs',
            'fetch_dataset', 'load_dataset', 'list_datasets']
 
-# %% ../../nbs/core/11_datasets.ipynb #63950688
+# %% ../../nbs/core/11_datasets.ipynb #00f69a96
 import contextlib, hashlib, html, io, json, os, sys, tempfile
 from functools import cached_property, lru_cache
 from importlib.resources import files
@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np, pyarrow as pa, pyarrow.compute as pc, pyarrow.parquet as pq
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, TransformerMixin
+from .models import TABLE_FIELDS, Each, Labels, OrNone
 from .tables import is_table, progress_bar, to_arrow
 
 # %% ../../nbs/core/11_datasets.ipynb #b39361a0
@@ -154,7 +155,7 @@ def _codes(v, missing, categories, unseen, j):
     codes[missing] = np.nan
     return codes
 
-# %% ../../nbs/core/11_datasets.ipynb #e2c3734e
+# %% ../../nbs/core/11_datasets.ipynb #f6d42642
 class TableEncoder(TransformerMixin, BaseEstimator):
     """Turn a table of numbers and names into a float64 matrix: codes for nominal values, NaN for
     missing ones.
@@ -192,6 +193,17 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                  # a category not seen in `fit`: "other" (a code of its own), "missing" or "error"
                  unseen:str="other"):
         self.kinds, self.unseen = kinds, unseen
+
+    file_fields = {**TABLE_FIELDS, "categories_": Each(OrNone(Labels("words", 0)), "columns")}
+
+    def check_file(self)->None:
+        """Nominal columns have words, numeric ones have none."""
+        for kind, words in zip(self.kinds_, self.categories_):
+            if (kind == "nominal") != (words is not None):
+                raise ValueError("its kinds_ do not fit its categories_")
+
+    def trial_input(self)->None:
+        """Nothing to try: words are looked up, and no kernel reads them."""
 
     def fit(self,
             X:"ArrayLike",      # Arrow, pandas or polars table, or 2-d array

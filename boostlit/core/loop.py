@@ -38,7 +38,7 @@ class Oracle(Protocol):
         "What a hypothesis says on new rows."
         ...
 
-# %% ../../nbs/core/03_loop.ipynb #7b1ac0ef
+# %% ../../nbs/core/03_loop.ipynb #bdda061e
 class State:
     "Where a master stands after some rounds."
     def __init__(self, y:np.ndarray, start:np.ndarray, scores:np.ndarray, n_classes:int=2):
@@ -47,15 +47,19 @@ class State:
         self.loss = 1.          # weighted mean loss of the scores
         self.error = 1.         # weighted training error of the scores
         self.edge = 0.          # advantage of the last hypothesis over guessing
-        self.facts = {}         # further columns of the history, from the last round
+        self.facts: dict = {}   # further columns of the history, from the last round
         self.kind = "sign"      # what the oracle's hypotheses say
-        self.sampled = False    # does the oracle see a part of the rows only?
+        self.sampled = False    # does the oracle see a part of the rows or features only?
         self.finished = False   # is there nothing left to learn?
 
-# %% ../../nbs/core/03_loop.ipynb #cbe09a0b
+# %% ../../nbs/core/03_loop.ipynb #4d296edf
+#| code-fold: true
+#| code-summary: "The moves of a master, as a protocol"
 class Master(Protocol):
     "Weighs the examples, and the answers."
-    takes: tuple  # kinds of hypotheses it can work with
+    takes: tuple      # kinds of hypotheses it can work with
+    wide: bool        # does it ask one question per class and round?
+    corrective: bool  # does it change the coefficients of earlier terms?
 
     def start(self, y, weights, n_classes)->State:
         "The state before the first round."
@@ -85,7 +89,9 @@ class Master(Protocol):
         "(n, K) probabilities of scores, for the loss that this master minimises."
         ...
 
-# %% ../../nbs/core/03_loop.ipynb #b5fda2f8
+# %% ../../nbs/core/03_loop.ipynb #02625c8d
+#| code-fold: true
+#| code-summary: "Classes as signs"
 class AsSigns:
     "An oracle for two classes, asked for signs: class 1 is +1, class 0 is -1, silence is 0."
     kind = "silence"
@@ -109,7 +115,9 @@ class AsSigns:
 
 SIGN_OF_CLASS = np.array([-1., 1., 0.])  # of class 0, class 1 and (at the end) silence
 
-# %% ../../nbs/core/03_loop.ipynb #b12120d3
+# %% ../../nbs/core/03_loop.ipynb #6ce581c5
+#| code-fold: true
+#| code-summary: "Signs as classes"
 class AsClasses:
     "An oracle of signs, asked for one of two classes."
     kind = "class"
@@ -134,7 +142,9 @@ class AsClasses:
 
 CLASS_OF_SIGN = np.array([-1, 1, 0])    # of sign 0 (silence), +1, and (at the end) -1
 
-# %% ../../nbs/core/03_loop.ipynb #19a65440
+# %% ../../nbs/core/03_loop.ipynb #abf261da
+#| code-fold: true
+#| code-summary: "One question per class"
 class Columns:
     """An oracle that answers one question per class: hypotheses and outputs become lists and (K, n)
     arrays."""
@@ -161,7 +171,9 @@ class Columns:
         "The dearest of the answers."
         return max(cost_of(self.oracle, h) for h in hypotheses)
 
-# %% ../../nbs/core/03_loop.ipynb #025b7987
+# %% ../../nbs/core/03_loop.ipynb #4d85f2f9
+#| code-fold: true
+#| code-summary: "Fit, translate, or refuse"
 def introduce(oracle,       # an `Oracle`
               master,       # a `Master`
               n_classes:int=2,
@@ -172,11 +184,8 @@ def introduce(oracle,       # an `Oracle`
         raise ValueError(f"{type(oracle).__name__} does not say what its hypotheses answer with: "
                          f"give it a `kind`, one of {', '.join(KINDS)}")
     if kind in master.takes:
-        return (
-            Columns(oracle)
-            if getattr(master, "wide", False) and not getattr(oracle, "wide", False)
-            else oracle
-        )
+        many = getattr(master, "wide", False) and not getattr(oracle, "wide", False)
+        return Columns(oracle) if many else oracle
     if kind == "class" and n_classes == 2 and "silence" in master.takes:
         return AsSigns(oracle)
     if kind in ("sign", "silence") and n_classes == 2 and "class" in master.takes:
@@ -186,7 +195,9 @@ def introduce(oracle,       # an `Oracle`
                      f"hypotheses that answer with {wants}, and these answer with {KINDS[kind]}. "
                      + advice(kind, n_classes))
 
-# %% ../../nbs/core/03_loop.ipynb #c39a7dde
+# %% ../../nbs/core/03_loop.ipynb #d711da2b
+#| code-fold: true
+#| code-summary: "What to use instead"
 def advice(kind:str, n_classes:int)->str:
     "Which masters to use with hypotheses of a kind."
     if kind == "real":
@@ -197,31 +208,21 @@ def advice(kind:str, n_classes:int)->str:
         return "Boost one class against the rest with AdaBoost, Gentle or Logistic."
     return "Use AdaBoost, MadaBoost, Gentle or Logistic."
 
-# %% ../../nbs/core/03_loop.ipynb #3e189977
-class Conversation:
-    "A master, an oracle, and what they have said to one another."
+# %% ../../nbs/core/03_loop.ipynb #80caa328
+#| code-fold: true
+#| code-summary: "What a conversation keeps"
+class _Talk:
+    "A master, an oracle, and the terms they have agreed on."
     def __init__(self, oracle, master, y, weights=None, n_classes:int=2, learning_rate:float=1.,
                  sample=None):
         self.oracle, self.master = introduce(oracle, master, n_classes), master
         self.learning_rate, self.sample = learning_rate, sample
         self.state = master.start(y, normalise_weights(weights, len(y)), n_classes)
-        self.state.kind, self.state.sampled = self.oracle.kind, sample is not None
-        self.hypotheses, self.coefficients = [], []
+        self.state.kind = self.oracle.kind
+        self.state.sampled = sample is not None or getattr(oracle, "partial", False)
+        self.hypotheses: list = []
+        self.coefficients: list = []
         self.spent, self.over = 0, False
-
-    def round(self)->bool:
-        "One question and one answer; False when the answer is worth nothing."
-        targets, weights = self.master.question(self.state)
-        if self.sample is not None:
-            weights = self.sample(weights)
-        hypothesis, gain = self.oracle.ask(targets, weights)
-        outputs = self.oracle.outputs(hypothesis)
-        coefficient = self.learning_rate*self.master.answer(self.state, outputs, gain)
-        self.over = not np.any(coefficient)
-        if self.over and self.hypotheses:
-            return False
-        self.take(hypothesis, outputs, coefficient)
-        return True
 
     def take(self, hypothesis, outputs, coefficient):
         "Add a term, and let the master move on."
@@ -236,21 +237,42 @@ class Conversation:
         for hypothesis, coefficient in zip(hypotheses, coefficients):
             self.take(hypothesis, self.oracle.outputs(hypothesis), coefficient)
 
+    def keep(self, n_terms:int):
+        "Forget all terms but the first."
+        self.hypotheses, self.coefficients = self.hypotheses[:n_terms], self.coefficients[:n_terms]
+
+# %% ../../nbs/core/03_loop.ipynb #6ff74bb3
+class Conversation(_Talk):
+    "A master, an oracle, and what they have said to one another."
+    def round(self)->bool:
+        "One question and one answer; False when the answer is worth nothing."
+        targets, weights = self.master.question(self.state)
+        if self.sample is not None:
+            weights = self.sample(weights)
+        hypothesis, gain = self.oracle.ask(targets, weights)
+        outputs = self.oracle.outputs(hypothesis)
+        coefficient = self.learning_rate*self.master.answer(self.state, outputs, gain)
+        self.over = not np.any(coefficient)
+        if self.over and self.hypotheses:
+            return False
+        self.take(hypothesis, outputs, coefficient)
+        return True
+
     @classmethod
     def fits(cls, oracle, master)->bool:
         "May a fused conversation serve this pair as it is set up?"
         return True
 
-    def keep(self, n_terms:int):
-        "Forget all terms but the first."
-        self.hypotheses, self.coefficients = self.hypotheses[:n_terms], self.coefficients[:n_terms]
-
-# %% ../../nbs/core/03_loop.ipynb #1f6ffe6f
+# %% ../../nbs/core/03_loop.ipynb #c5f117b4
+#| code-fold: true
+#| code-summary: "What a hypothesis costs"
 def cost_of(oracle, hypothesis)->int:
     "Base classifiers that a hypothesis is made of: one, unless the oracle counts otherwise."
     return oracle.cost(hypothesis) if hasattr(oracle, "cost") else 1
 
-# %% ../../nbs/core/03_loop.ipynb #d0443252
+# %% ../../nbs/core/03_loop.ipynb #a21629d7
+#| code-fold: true
+#| code-summary: "Registration of fused conversations"
 FUSED: dict = {}  # (class of oracle, class of master) -> class of conversation
 
 def serves(oracle_class:type, # the oracle
@@ -262,7 +284,9 @@ def serves(oracle_class:type, # the oracle
         return conversation_class
     return register
 
-# %% ../../nbs/core/03_loop.ipynb #b6fb1e56
+# %% ../../nbs/core/03_loop.ipynb #4a5d4b50
+#| code-fold: true
+#| code-summary: "Which conversation serves a pair"
 def conversation(oracle, master, y, weights=None, n_classes:int=2, learning_rate:float=1.,
                  sample=None, plain:bool=False)->Conversation:
     "The conversation of a pair: a fused one where one is registered, unless `plain`."
@@ -273,12 +297,15 @@ def conversation(oracle, master, y, weights=None, n_classes:int=2, learning_rate
     kind = served[0] if fused else Conversation
     return kind(oracle, master, y, weights, n_classes, learning_rate, sample)
 
-# %% ../../nbs/core/03_loop.ipynb #3561a946
+# %% ../../nbs/core/03_loop.ipynb #3ddba64d
 class Run:
     "Conversations that go on in step, and their history."
     def __init__(self, parts:list, n_rounds:int, codes=None):
         self.parts, self.n_rounds, self.codes = parts, n_rounds, codes
-        self.history, self.marks, self.stopped = [], [], ""
+        self.history: list = []     # a row per round
+        self.marks: list = []       # terms that each part had after each round
+        self.stopped = ""           # why, where it was not the end
+        self.mark = ""              # fingerprint of the data
 
     def talking(self)->list:
         "The parts that still have something to say."
@@ -318,7 +345,9 @@ def converse(run:Run,                      # what to train
             callback.end(run)
     return run
 
-# %% ../../nbs/core/03_loop.ipynb #716c9e80
+# %% ../../nbs/core/03_loop.ipynb #8490bcad
+#| code-fold: true
+#| code-summary: "Interrupted runs keep what is finished"
 INTERRUPTS = (KeyboardInterrupt, SystemError)
 
 def keep_finished(run:Run, error:BaseException):
@@ -327,11 +356,13 @@ def keep_finished(run:Run, error:BaseException):
     run.keep(len(run.history))
     run.stopped = "interrupted"
 
-# %% ../../nbs/core/03_loop.ipynb #c356b581
+# %% ../../nbs/core/03_loop.ipynb #ff08ef8f
+#| code-fold: true
+#| code-summary: "Is it an interrupt, or another error in disguise?"
 def told_to_stop(finished:int, error:BaseException):
     """Warn that a fit was interrupted; with nothing finished, or another error in disguise, raise
     it."""
-    cause = error
+    cause: BaseException|None = error
     while cause is not None and not isinstance(cause, KeyboardInterrupt):
         cause = cause.__cause__ or cause.__context__
     if cause is None:
@@ -341,7 +372,9 @@ def told_to_stop(finished:int, error:BaseException):
     warnings.warn(f"fit interrupted: the model keeps the {finished} rounds finished so far",
                   RuntimeWarning, stacklevel=5)
 
-# %% ../../nbs/core/03_loop.ipynb #01aafef3
+# %% ../../nbs/core/03_loop.ipynb #f4a74b63
+#| code-fold: true
+#| code-summary: "Work that is left after the last round"
 def after_rounds(run:Run,       # a run that is over
                  work:Callable, # what is left to do, without arguments
                  otherwise=None):
@@ -356,7 +389,9 @@ def after_rounds(run:Run,       # a run that is over
         run.stopped = "interrupted"
         return otherwise
 
-# %% ../../nbs/core/03_loop.ipynb #f3a76f4e
+# %% ../../nbs/core/03_loop.ipynb #61e67d91
+#| code-fold: true
+#| code-summary: "A row of the history"
 def history_row(run:Run)->dict:
     "What there is to say about the last round: means over the parts, the error of all together."
     states = [part.state for part in run.parts]
@@ -368,7 +403,9 @@ def history_row(run:Run)->dict:
     row.update(states[0].facts if len(states) == 1 else {})
     return row
 
-# %% ../../nbs/core/03_loop.ipynb #d95903d3
+# %% ../../nbs/core/03_loop.ipynb #cc086b10
+#| code-fold: true
+#| code-summary: "The error of several parts together"
 def joint_error(run:Run)->float:
     "Weighted training error: of the one part, or of the largest score among several."
     states = [part.state for part in run.parts]
@@ -377,7 +414,7 @@ def joint_error(run:Run)->float:
     scores = np.stack([s.scores for s in states])
     return float(states[0].start @ (scores.argmax(axis=0) != run.codes))
 
-# %% ../../nbs/core/03_loop.ipynb #3deed39b
+# %% ../../nbs/core/03_loop.ipynb #a82d181d
 class Callback:
     """Listens to a run; answers True to end it.
 
@@ -412,13 +449,16 @@ class Callback:
         """
 
 class _Function(Callback):
+    "A plain function as a callback."
     def __init__(self, function):
         self.function = function
 
     def __call__(self, run):
         return bool(self.function(run))
 
-# %% ../../nbs/core/03_loop.ipynb #d2297c77
+# %% ../../nbs/core/03_loop.ipynb #01a9a9ab
+#| code-fold: true
+#| code-summary: "Functions are callbacks, too"
 def as_callback(c:"Callback|Callable")->Callback:
     "A callback, or a function of the run made one."
     if isinstance(c, Callback):
@@ -427,7 +467,9 @@ def as_callback(c:"Callback|Callable")->Callback:
         raise ValueError(f"a callback is a function of the run or a Callback, got {c!r}")
     return _Function(c)
 
-# %% ../../nbs/core/03_loop.ipynb #494adec9
+# %% ../../nbs/core/03_loop.ipynb #ad875fb9
+#| code-fold: true
+#| code-summary: "A progress bar"
 class Progress(Callback):
     "A progress bar over the rounds."
     def __init__(self, show:bool=True, desc:str="boosting"):
@@ -447,7 +489,9 @@ class Progress(Callback):
         if hasattr(self, "bar"):
             self.bar.close()
 
-# %% ../../nbs/core/03_loop.ipynb #b712c768
+# %% ../../nbs/core/03_loop.ipynb #f8c273e9
+#| code-fold: true
+#| code-summary: "What is left behind"
 class Boosted(NamedTuple):
     "What a conversation of one master and one oracle leaves behind."
     hypotheses: list          # one per round

@@ -94,14 +94,14 @@ class StumpState(State):
     @property
     def scores(self): return self.rows.margin*self.rows.sign
 
-# %% ../../nbs/core/14_loop_kernels.ipynb #deccf86c
+# %% ../../nbs/core/14_loop_kernels.ipynb #1e5c38d3
 @serves(StumpOracle, AdaBoost)
 class StumpAdaBoost(Conversation):
     "AdaBoost over stumps: a pass over the joint columns and one over the rows per round."
     @classmethod
     def fits(cls, oracle, master):
         "Signs only: least-squares stumps answer with real numbers."
-        return type(master) is AdaBoost and oracle.kind == "sign"
+        return type(master) is AdaBoost and oracle.kind == "sign" and not oracle.partial
 
     def __init__(self, oracle, master, y, weights=None, n_classes=2, learning_rate=1., sample=None):
         self.oracle, self.master, self.learning_rate = oracle, master, learning_rate
@@ -152,14 +152,14 @@ def step_factors(error:float, alpha:float, total:float)->tuple:
     z = (1 - error)*down + error*up
     return down/(z*total), up/(z*total), z
 
-# %% ../../nbs/core/14_loop_kernels.ipynb #185c1c47
+# %% ../../nbs/core/14_loop_kernels.ipynb #86114e43
 @serves(StumpOracle, Gentle)
 class StumpGentle(Conversation):
     "Gentle AdaBoost over least-squares stumps, normalised by powers of two."
     @classmethod
     def fits(cls, oracle, master):
         "Least-squares stumps only."
-        return type(master) is Gentle and oracle.kind == "real"
+        return type(master) is Gentle and oracle.kind == "real" and not oracle.partial
 
     def __init__(self, oracle, master, y, weights=None, n_classes=2, learning_rate=1., sample=None):
         self.oracle, self.master, self.learning_rate, self.shift = oracle, master, learning_rate, 0

@@ -9,9 +9,9 @@ __all__ = ['FORMAT', 'MOST_BYTES', 'LARGEST', 'TABLE_FIELDS', 'PLAIN', 'flatten'
            'Records', 'Labels', 'Whole', 'Real', 'Text', 'Flag', 'Names', 'Table', 'Each', 'Group',
            'OrNone', 'OrMissing', 'build_fields', 'build_state', 'try_model', 'write_whole',
            'write_leaves', 'fitted_state', 'save_model', 'find_class', 'read_leaves', 'build_model',
-           'load_model', 'check_state', 'records', 'inside', 'relations', 'lp_model']
+           'load_model']
 
-# %% ../../nbs/core/09_models.ipynb #bc6c5a83
+# %% ../../nbs/core/09_models.ipynb #034883d8
 import contextlib
 import hashlib
 import json
@@ -19,6 +19,7 @@ import os
 import secrets
 import signal
 import stat
+import sys
 import threading
 import warnings
 from collections.abc import Callable, Mapping
@@ -27,7 +28,6 @@ from pathlib import Path
 import numpy as np
 import pyarrow
 from sklearn.base import BaseEstimator
-from .. import names
 
 # %% ../../nbs/core/09_models.ipynb #69d46c16
 #| code-fold: true
@@ -456,15 +456,12 @@ def _declared(cls, parameters, state):
                          "what its file should hold")
     return None if isinstance(fields, str) and fields == PLAIN else fields
 
-# %% ../../nbs/core/09_models.ipynb #bbcfef1a
+# %% ../../nbs/core/09_models.ipynb #b4f7c257
 def build_state(cls:type,         # class of the estimator
                 parameters:dict,  # its parameters
                 state:dict,       # its fitted attributes
                )->dict:           # the same, built from the declaration
     "Fitted attributes as the class declares them."
-    if not hasattr(cls, "file_fields") and cls.__name__ in _FILES:
-        check_state(cls.__name__, state)
-        return state
     fields = _declared(cls, parameters, state)
     if fields is not None: return build_fields(fields, state, {})
     odd = [k for k in state if hasattr(cls, k)]
@@ -478,10 +475,9 @@ def _trial_input(est):
     columns = getattr(est, "n_features_in_", None)
     return None if columns is None else np.zeros((1, columns))
 
-# %% ../../nbs/core/09_models.ipynb #b07e0dcd
+# %% ../../nbs/core/09_models.ipynb #7c585ab7
 def try_model(est)->None:
     "Raise ValueError unless a fitted estimator answers a synthetic input with finite numbers."
-    if not hasattr(est, "file_fields"): return   # nothing is known about its input
     if hasattr(est, "check_file"): est.check_file()
     given = _trial_input(est)
     for method in ("decision_function", "predict", "predict_proba", "transform"):
@@ -573,7 +569,7 @@ def fitted_state(est)->dict:
     check_is_fitted(est)
     return {k: v for k, v in sorted(vars(est).items()) if k.endswith("_") and k[0] != "_"}
 
-# %% ../../nbs/core/09_models.ipynb #5abdb0c1
+# %% ../../nbs/core/09_models.ipynb #51569481
 def save_model(est:"BaseEstimator",      # a fitted estimator whose class declares `file_fields`
                path:"str|os.PathLike",   # file to write
               )->None:
@@ -599,8 +595,8 @@ def save_model(est:"BaseEstimator",      # a fitted estimator whose class declar
     >>> print(bool((again.predict(X) == model.predict(X)).all()))
     True
     """
-    from boostlit import __version__
-    cls, leaves = type(est), []
+    cls = type(est)
+    leaves: list = []
     if not hasattr(est, "get_params") or isinstance(est, type):
         raise ValueError(f"expected a fitted estimator to save, got {cls.__name__}")
     parameters, state = est.get_params(deep=False), fitted_state(est)
@@ -609,11 +605,12 @@ def save_model(est:"BaseEstimator",      # a fitted estimator whose class declar
     values = [array_from(d) if k == "array" else table_from(d) for _, k, d in leaves]
     try: build_state(cls, parameters, rebuild(skeleton["state"], values))
     except Exception as e: raise ValueError(f"cannot store this {cls.__name__}: {e}") from None
-    header = dict(format=FORMAT, version=1, boostlit=__version__, estimator=cls.__name__,
+    header = dict(format=FORMAT, version=1, boostlit=sys.modules["boostlit"].__version__,
+                  estimator=cls.__name__,
                   **skeleton)
     write_leaves(path, json.dumps(header, sort_keys=True), leaves)
 
-# %% ../../nbs/core/09_models.ipynb #41670ecb
+# %% ../../nbs/core/09_models.ipynb #2190f4f9
 def find_class(name:str,     # class of an estimator, as its file has it
                classes=(),   # classes the caller trusts
               )->type:
@@ -621,7 +618,8 @@ def find_class(name:str,     # class of an estimator, as its file has it
     given = [c for c in classes if c.__name__ == name]
     if len(given) > 1: raise ValueError(f"two of the given classes are called {name}")
     if given: return given[0]
-    cls = getattr(names, name, None) if name in names.HOME_OF else None
+    package = sys.modules["boostlit"]
+    cls = getattr(package, name) if name in package.__all__ else None
     if not isinstance(cls, type) or not hasattr(cls, "get_params"):
         raise ValueError(f"it holds a {name!r}, which this boostlit does not know; "
                          "for a class of your own, say load_model(path, classes=[...])")
@@ -731,217 +729,3 @@ def load_model(path:"str|os.PathLike", # file written by `save_model`
                          "than there is") from None
     except Exception as e:
         raise ValueError(f"{path.name} is not a usable boostlit model file: {e}") from None
-
-# %% ../../nbs/core/09_models.ipynb #5007f3d6
-#| code-fold: true
-# classes that declare no fields yet
-_FILES = {  # estimator -> attributes that its file must hold
-    "DecisionStumpClassifier": "classes_ stump_ n_features_in_",
-    "AdaBoostClassifier": "classes_ stumps_ alphas_ history_ n_features_in_",
-    "GentleBoostClassifier": "classes_ stumps_ alphas_ history_ n_features_in_",
-    "QuadraticBoostClassifier": "classes_ stumps_ sizes_ machine_ n_machines_ alphas_ history_ n_features_in_",
-    "WeightedLDA": "classes_ means_ scalings_ xbar_ coef_ intercept_ n_features_in_",
-    "CompositionalBoostClassifier": "classes_ thresholds_ rule_items_ rule_pointers_ rule_labels_ "
-    "rule_support_ rule_hits_ alphas_ priors_ history_ n_features_in_",
-    "PairwiseBoostClassifier": "classes_ stumps_ difference_ sum_ constant_ threshold_ history_ n_features_in_",
-    "TableEncoder": "kinds_ categories_ n_features_in_",
-    "BilinearBoostClassifier": "classes_ words_ components_ biases_ n_words_ n_components_ history_",
-    "SparseBilinearClassifier": "classes_ words_ components_ biases_ n_words_ n_components_ history_",
-    "LPBoostClassifier": "classes_ language_ models_ history_",
-    "OneClassLPBoost": "language_ models_ offset_ history_",
-    "OneAndHalfClassLPBoost": "classes_ language_ models_ offset_ history_",
-}
-
-# %% ../../nbs/core/09_models.ipynb #dc88f916
-#| code-fold: true
-_ARRAYS = {  # attribute -> kinds of dtype ("V": records), numbers of dimensions
-    **dict.fromkeys(
-        ("alphas_", "intercept_", "xbar_", "thresholds_", "priors_", "explained_variance_ratio_"),
-        ("f", (1, 2)),
-    ),
-    **dict.fromkeys(
-        ("means_", "scalings_", "coef_", "centres_", "difference_", "sum_"), ("f", (2,))
-    ),
-    **dict.fromkeys(("words_", "components_"), ("f", (3,))),
-    "biases_": ("f", (2,)), "stumps_": ("V", (1, 2)), "stump_": ("V", (0,)), "items_": ("V", (1,)),
-    "classes_": ("biufUO", (1,)),
-    "feature_names_in_": ("UO", (1,)),
-    **dict.fromkeys(
-        (
-            "sizes_", "machine_", "rule_items_", "rule_pointers_", "rule_labels_", "rule_support_",
-            "rule_hits_", "centre_rows_",
-        ),
-        ("iu", (1,)),
-    ),
-}
-
-# %% ../../nbs/core/09_models.ipynb #e9092adf
-#| code-fold: true
-_RECORDS = ({"feature", "nominal", "threshold", "left", "right", "missing"},
-           {"feature", "p", "q", "threshold", "above", "below"}, {"feature", "value"})
-
-# %% ../../nbs/core/09_models.ipynb #b6d5a33d
-#| code-fold: true
-def check_state(name:str, state:dict):
-    """Refuse a state that lacks an attribute, has one of the wrong kind, or points outside of
-    itself."""
-    import pyarrow as pa
-    def need(ok, what):
-        if not ok: raise ValueError(f"its {what} cannot be right")
-    lost = [k for k in _FILES.get(name, "").split() if k not in state]
-    if lost: raise ValueError(f"its attribute {lost[0]} is missing")
-    for k, v in state.items():
-        if k in _ARRAYS:
-            need(
-                isinstance(v, np.ndarray)
-                and v.dtype.kind in _ARRAYS[k][0]
-                and v.ndim in _ARRAYS[k][1],
-                k,
-            )
-        if k.startswith("n_") or k in ("offset_", "threshold_", "constant_", "gamma_"):
-            need(isinstance(v, (int, float) if k[1] != "_" else int) and not isinstance(v, bool)
-                 and np.isfinite(v), k)
-        if k == "history_": need(isinstance(v, pa.Table), k)
-    need(
-        all(
-            0 < state.get(k, 1) < MOST_BYTES
-            for k in ("n_features_in_", "n_words_", "n_components_")
-        ),
-        "size",
-    )
-    for where, a in records(state):
-        need(set(a.dtype.names) in _RECORDS and a.dtype["feature"].kind == "i"
-             and (a.size == 0 or 0 <= a["feature"].min()
-                  and a["feature"].max() < state.get("n_features_in_", 0)), where)
-    for what, ok in relations(name, state): need(ok(), what)
-
-# %% ../../nbs/core/09_models.ipynb #551fa7c3
-#| code-fold: true
-def records(value, where="state"):
-    "All arrays of records in a state."
-    if isinstance(value, np.ndarray) and value.dtype.names: yield where, value
-    for k, v in (value.items() if isinstance(value, dict)
-                 else enumerate(value) if isinstance(value, (list, tuple)) else ()):
-        yield from records(v, f"{where}.{k}")
-
-# %% ../../nbs/core/09_models.ipynb #77e979bf
-#| code-fold: true
-def inside(a, top)->bool:
-    "Integers in [0, top)?"
-    return (
-        isinstance(a, np.ndarray)
-        and a.dtype.kind in "iu"
-        and (a.size == 0 or bool(0 <= a.min() and a.max() < top))
-    )
-
-# %% ../../nbs/core/09_models.ipynb #41ef88bd
-#| code-fold: true
-def relations(name, s):
-    "What must hold between the attributes of one estimator: (what, test)."
-    K, d, size = len(s.get("classes_", "ab")), s.get("n_features_in_", 0), lambda k: len(s[k])
-    yield "classes_", lambda: K >= 2
-    if name in ("AdaBoostClassifier", "GentleBoostClassifier"):
-        yield (
-            "alphas_",
-            lambda: (
-                s["stumps_"].ndim == 2
-                and s["alphas_"].size == s["stumps_"].size > 0
-                and len(s["stumps_"]) in (1, K)
-            ),
-        )
-        if name[0] == "A" and K > 2:
-            yield "stumps_", lambda: all(inside(s["stumps_"][b].astype(np.int64), K)
-                                         for b in ("left", "right", "missing"))
-    if name == "QuadraticBoostClassifier":
-        yield "sizes_", lambda: (s["stumps_"].ndim == 1 and s["sizes_"].min() > 0
-                                 and sum(s["sizes_"].tolist()) == size("stumps_")
-                                 and size("sizes_") == size("alphas_") == size("machine_"))
-        yield "machine_", lambda: (s["n_machines_"] == (1 if K == 2 else K)
-                                   and inside(s["machine_"], s["n_machines_"])
-                                   and bool((np.diff(s["machine_"]) >= 0).all()))
-    if name == "CompositionalBoostClassifier":
-        p, many = s["rule_pointers_"], size("alphas_")
-        yield (
-            "rule_pointers_",
-            lambda: (
-                len(p) == many + 1
-                and p[0] == 0
-                and p[-1] == size("rule_items_")
-                and bool((np.diff(p) >= 0).all())
-            ),
-        )
-        # a nominal column has an item a value
-        width = sum(1 if v is None else len(v) for v in s.get("values_", [None]*d))
-        yield "thresholds_", lambda: (size("thresholds_") == width and size("priors_") == K
-                                      and len(s.get("values_", range(d))) == d)
-        yield (
-            "rules",
-            lambda: (
-                inside(s["rule_items_"], 2 * width)
-                and inside(s["rule_labels_"], K)
-                and many == size("rule_labels_") == size("rule_support_") == size("rule_hits_")
-            ),
-        )
-    if name == "PairwiseBoostClassifier":
-        yield (
-            "stumps_",
-            lambda: (
-                s["stumps_"].ndim == 1
-                and all(s[k].shape in ((0, 0), (d, d)) for k in ("difference_", "sum_"))
-            ),
-        )
-    if name == "WeightedLDA":
-        yield (
-            "means_",
-            lambda: (
-                s["means_"].shape[1]
-                == d
-                == len(s["xbar_"])
-                == len(s["scalings_"])
-                == s["coef_"].shape[1]
-            ),
-        )
-    if "words_" in s:
-        T, M = s["words_"].shape[0], s["words_"].shape[1]
-        yield (
-            "words_",
-            lambda: (
-                T > 0
-                and M == (1 if K == 2 else K)
-                and s["words_"].shape[2] == s["n_words_"]
-                and s["components_"].shape == (T, M, s["n_components_"])
-                and s["biases_"].shape == (T, M)
-            ),
-        )
-    for m in s.get("models_", []): yield "models_", lambda: lp_model(m, s)
-
-# %% ../../nbs/core/09_models.ipynb #aea436f9
-#| code-fold: true
-def lp_model(m, s)->bool:
-    "One linear program's model: as many weights as columns, patterns that exist."
-    p, free = m["patterns"], int((m["constant"] == 0).sum())
-    first = p[
-        {"stumps": "stumps", "kernels": "centre", "itemsets": "items", "subgraphs": "root"}[
-            s["language_"]
-        ]
-    ]
-    if not (m["alpha"].shape == m["constant"].shape == (len(m["alpha"]),) and len(first) == free):
-        return False
-    if not all(
-        inside(g["column"], len(m["alpha"])) and g["alpha"].shape == g["column"].shape
-        for g in m["stages"]
-    ):
-        return False
-    if s["language_"] == "kernels": return inside(first, len(s["centres_"]))
-    if s["language_"] == "itemsets":
-        return inside(first + 1, len(s["items_"]) + 1) and len(p["sign"]) == free
-    if s["language_"] == "subgraphs":
-        code, steps = p["code"], np.arange(p["code"].shape[1])
-        used = steps < p["length"][:, None]
-        return (code.ndim == 3 and code.shape[2] == 4 and inside(p["length"], len(steps) + 1)
-                and len(code) == len(p["length"]) == len(p["sign"]) == free
-                and bool(((code[..., :2] >= 0) & (code[..., :2] <= steps[:, None] + 1))[used].all())
-                and inside(code[..., 2][used], len(s["edge_names_"]))
-                and inside(code[..., 3][used] + 1, len(s["node_names_"]) + 1)
-                and inside(first, len(s["node_names_"])))
-    return True

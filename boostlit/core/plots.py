@@ -5,8 +5,9 @@ its regions, and what it has learnt."""
 
 # %% auto #0
 __all__ = ['PALETTE', 'INK', 'use_style', 'plot_learning_curves', 'plot_margins',
-           'plot_decision_regions', 'term_rows', 'terms_text', 'ModelDisplay', 'beside',
-           'plot_nothing', 'plot_terms', 'RuleDisplay', 'ProductDisplay', 'ProjectionDisplay',
+           'plot_decision_regions', 'term_rows', 'term_line', 'terms_text', 'readable',
+           'ModelDisplay', 'beside', 'plot_nothing', 'plot_terms', 'TermsDisplay', 'plot_history',
+           'HistoryDisplay', 'RuleDisplay', 'ProductDisplay', 'ProjectionDisplay',
            'BilinearDisplay', 'PatternDisplay', 'stump_branches', 'stump_text', 'plot_stump',
            'StumpDisplay', 'axis_parts', 'axis_text', 'plot_axis', 'AxisDisplay']
 
@@ -124,31 +125,40 @@ def plot_decision_regions(est,             # fitted classifier with `decision_fu
     ax.grid(False)
     return ax
 
-# %% ../../nbs/core/10_plots.ipynb #0e20fa3d
+# %% ../../nbs/core/10_plots.ipynb #4faaa82b
 def term_rows(est)->list:
     "Terms of an estimator as dictionaries with text, class and weight, heaviest first."
-    rows = []
-    for r in est.terms_.to_pylist():
-        text = r.get("text") or r.get("term") or r.get("rule") or f"words {r.get('words')}"
-        weight = r["weight"] if "weight" in r else .5*(r["above"] - r["below"])
-        owner = r.get("class", r.get("target", r.get("label")))
-        rows.append({**r, "text": text, "class": owner, "weight": weight or 0.})
-    return sorted(rows, key=lambda r: -abs(r["weight"]))
+    rows = [{**row, "weight": row["weight"] or 0.} for row in est.terms_.to_pylist()]
+    return sorted(rows, key=lambda row: -abs(row["weight"]))
 
-# %% ../../nbs/core/10_plots.ipynb #d3438df7
+def term_line(row:dict)->str:
+    "One term in a line: its weight, whom it speaks for, and what it asks."
+    owner = f"{row['class']}: " if row["class"] is not None else ""
+    return f"{row['weight']:+9.3f}  {owner}{row['text']}"
+
+# %% ../../nbs/core/10_plots.ipynb #bab07d85
 def terms_text(est,         # a fitted estimator with `terms_`
                top:int=10,  # most lines
               )->str:       # a line a term, heaviest first
     "What an estimator has learnt, in words."
-    if hasattr(est, "stump_"): return stump_text(est)                          # no rounds, no terms
-    if hasattr(est, "scalings_"): return axis_text(est, top)
+    if hasattr(est, "stump_"):       # no rounds, no terms
+        return stump_text(est)
+    if hasattr(est, "scalings_"):
+        return axis_text(est, top)
     rows = term_rows(est)
-    if not rows: return "no terms: the model has learnt nothing beyond the shares of the classes"
-    several = len({r["class"] for r in rows}) > 1
-    lines = [f"{r['weight']:+9.3f}  " + (f"{r['class']}: " if several else "") + r["text"]
-             for r in rows[:top]]
-    if len(rows) > top: lines.append(f"           and {len(rows) - top} more")
-    return "\n".join(lines)
+    lines = [term_line(row) for row in rows[:top]]
+    if len(rows) > top:
+        lines.append(f"... and {len(rows) - top} more")
+    return "\n".join(lines or ["nothing learnt: every row gets the same score"])
+
+# %% ../../nbs/core/10_plots.ipynb #6d5130e9
+def readable(est,        # any estimator
+             top:int=6,  # most terms shown
+            )->str:      # its parameters; when it is fitted and has terms to read, those too
+    "What `print` shows of an estimator: a line of parameters, then what it has learnt."
+    fitted = any(k.endswith("_") and not k.startswith("_") for k in vars(est))
+    black_box = hasattr(est, "estimators_") or getattr(est, "language_", "") == "learner"
+    return f"{est!r}\n{terms_text(est, top)}" if fitted and not black_box else repr(est)
 
 # %% ../../nbs/core/10_plots.ipynb #22044e59
 class ModelDisplay:
@@ -264,6 +274,74 @@ def plot_terms(est,        # a fitted estimator with `terms_`
     ax.axvline(0, color=INK, lw=.8)
     ax.set(xlabel="weight")
     return ax
+
+# %% ../../nbs/core/10_plots.ipynb #7f5afebb
+class TermsDisplay(ModelDisplay):
+    """The heaviest terms of any boosted model as bars.
+
+    Parameters
+    ----------
+    est : BaseEstimator
+        a fitted estimator
+    top : int, default=10
+        most terms drawn and printed
+
+    Attributes
+    ----------
+    ax_ : axes
+        what was drawn on
+    figure_ : figure
+        the figure it belongs to
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from boostlit import HistoryDisplay, LogitBoostClassifier, TermsDisplay
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = LogitBoostClassifier(n_estimators=20).fit(X, y)
+    >>> terms, history = TermsDisplay.from_estimator(model, top=5), HistoryDisplay.from_estimator(model)
+    >>> print(len(terms.ax_.patches), "bars,", len(history.ax_.lines), "curves")
+    """
+
+# %% ../../nbs/core/10_plots.ipynb #52eadc4a
+def plot_history(est,      # a fitted estimator with `history_`
+                 ax=None,  # axes to draw on
+                ):         # the axes
+    "Loss of the training rows, and of rows held out where there were any, over the rounds."
+    names = dict(loss="training loss", validation_loss="validation loss", error="training error")
+    history = est.history_
+    curves = {said: history[column].to_numpy() for column, said in names.items()
+              if column in history.column_names}
+    return plot_learning_curves(curves, _axes(ax), ylabel="weighted mean over the rows")
+
+# %% ../../nbs/core/10_plots.ipynb #1fc051f9
+class HistoryDisplay(ModelDisplay):
+    """Losses and errors of a fit, round by round.
+
+    Parameters
+    ----------
+    est : BaseEstimator
+        a fitted estimator
+    top : int, default=10
+        most terms drawn and printed
+
+    Attributes
+    ----------
+    ax_ : axes
+        what was drawn on
+    figure_ : figure
+        the figure it belongs to
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from boostlit import HistoryDisplay, LogitBoostClassifier, TermsDisplay
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = LogitBoostClassifier(n_estimators=20).fit(X, y)
+    >>> terms, history = TermsDisplay.from_estimator(model, top=5), HistoryDisplay.from_estimator(model)
+    >>> print(len(terms.ax_.patches), "bars,", len(history.ax_.lines), "curves")
+    """
+    draws, needs, whole = "plot_history", "history_", True
 
 # %% ../../nbs/core/10_plots.ipynb #4270050a
 class RuleDisplay(ModelDisplay):

@@ -13,7 +13,7 @@ __all__ = ['STUMP', 'ALL_ROWS', 'SAMPLE', 'UNIT', 'WORTH', 'stump_value', 'stump
            'best_class_stump', 'record_class_stump', 'LearnerOracle', 'learner_says',
            'real_outputs', 'fit_learner', 'describe_stump', 'DecisionStumpClassifier']
 
-# %% ../../nbs/core/02_stumps.ipynb #a3ce6b22
+# %% ../../nbs/core/02_stumps.ipynb #46eae379
 import math
 import os
 from typing import Any, NamedTuple
@@ -21,12 +21,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
-from . import stump_kernels
 from .models import TABLE_FIELDS, Labels, Records
 from .stump_kernels import (CRITERIA, best_split, class_split, distinct_columns,
                                          encode_columns, histograms, join_codes, outputs_of_stumps,
                                          row_hashes, take_apart)
-from .tables import encode_labels, normalise_weights, readable, tabular_input
+from .plots import readable
+from .tables import encode_labels, normalise_weights, tabular_input
 
 # %% ../../nbs/core/02_stumps.ipynb #fae23be8
 STUMP = np.dtype([("feature", np.int32), ("nominal", np.bool_), ("threshold", np.float64),
@@ -158,10 +158,10 @@ def split_score(masks, y, w, criterion:str)->float:
         return -sum(map(entropy_bits, sides))
     return sum((w*y)[b].sum()**2/w[b].sum() for b in masks if w[b].sum() > 0)
 
-# %% ../../nbs/core/02_stumps.ipynb #34400940
+# %% ../../nbs/core/02_stumps.ipynb #235cf2b9
 def reference_stump(X, y, w, kinds, criterion="error")->tuple:
     "Best stump by trying every split: slow, short, and what the kernel must equal."
-    best = (-np.inf, None)
+    best: tuple = (-np.inf, None)
     for j in range(X.shape[1]):
         nominal = kinds[j] == "nominal"
         for threshold, *masks in branch_masks(X[:, j], nominal):
@@ -225,14 +225,15 @@ class _Group:
         self.codes, self.size, self.own = spare, len(pairs), True
         return free
 
-# %% ../../nbs/core/02_stumps.ipynb #33ad5def
+# %% ../../nbs/core/02_stumps.ipynb #c5000e99
 #| code-fold: true
 def join_columns(codes:np.ndarray,    # (d, n) codes; only those of one byte are joined
                  n_codes:np.ndarray,  # of each column
                  limit:int=256,       # most codes of a joint column
                 )->Joint:
     "Join columns with few codes while few combinations occur."
-    open_, closed = [], []
+    open_: list = []
+    closed: list = []
     spare, pairs = np.empty(codes.shape[1], np.uint8), np.empty((limit, 2), np.int64)
     for j in np.argsort(n_codes, kind="stable"):
         for group in open_ if n_codes[j] <= limit//2 and codes.dtype == np.uint8 else ():
@@ -259,7 +260,7 @@ def _pack(codes, n_codes, groups):
     sizes = np.array([g.size for g in groups])
     return Joint(np.array([g.codes for g in groups]), sizes, home, part)
 
-# %% ../../nbs/core/02_stumps.ipynb #e531efc5
+# %% ../../nbs/core/02_stumps.ipynb #30ed6d48
 class StumpOracle:
     """Answers which stump is best for labels `y` and weights `w`; data is prepared once.
 
@@ -277,6 +278,10 @@ class StumpOracle:
         threads that share the features
     n_classes : int | None, default=None
         for stumps that name a class; None for signs or reals
+    colsample : float, default=1.
+        share of the features that a question may cut
+    random_state : int | None, default=None
+        seed of the features that are drawn
 
     Attributes
     ----------
@@ -300,22 +305,24 @@ class StumpOracle:
                  max_bins:int|None=256,
                  criterion:str="error", # "error", "entropy" or "least_squares"
                  n_jobs:int=1,          # threads that share the features
-                 n_classes:int|None=None): # for stumps that name a class; None for signs or reals
+                 n_classes:int|None=None, # for stumps that name a class; None for signs or reals
+                 colsample:float=1.,    # share of the features that a question may cut
+                 random_state:"int|None"=None): # seed of the features that are drawn
         if criterion not in CRITERIA:
             raise ValueError(f"criterion must be one of {list(CRITERIA)}, got {criterion!r}")
         check_bins(max_bins)
         n_threads(n_jobs)
+        if not 0 < colsample <= 1:
+            raise ValueError(f"colsample must be above 0 and at most 1, got {colsample!r}")
         X, kinds = _check_rows(X, kinds)
-        self.kinds, self.criterion, self.n_jobs, self.n_classes = (
-            kinds,
-            criterion,
-            n_jobs,
-            n_classes,
-        )
+        self.kinds, self.criterion, self.n_jobs, self.n_classes = kinds, criterion, n_jobs, n_classes
+        self.colsample, self.rng = colsample, np.random.RandomState(random_state)
+        self.partial = colsample < 1       # a question without a good answer is not the last one
         self.kind = "class" if n_classes else "real" if criterion == "least_squares" else "sign"
         self.codes, self.points, self.n_codes, self.has_nan = prepare(X, kinds, max_bins)
         self.nominal = np.array([k == "nominal" for k in kinds])
-        self.joint, self.pool, self.owner = None, None, None
+        self.joint: Joint|None = None
+        self.pool, self.owner = None, None
 
     @property
     def shape(self)->tuple:
@@ -353,8 +360,41 @@ class StumpOracle:
         tuple
         """
         if self.kind == "class":
-            return self.best_class(targets, weights, self.n_classes)
+            return self.best_class(targets, weights, self.n_classes or 2)
         return self.best(targets, weights)
+
+    def draw(self)->np.ndarray:
+        """Positions of the features that the next question may cut.
+
+        Returns
+        -------
+        ndarray
+        """
+        d = len(self.n_codes)
+        if not self.partial:
+            return np.arange(d)
+        return np.sort(self.rng.permutation(d)[:max(1, round(self.colsample*d))])
+
+    def memory(self)->dict:
+        """State of the generator that draws features, for check-points.
+
+        Returns
+        -------
+        dict
+        """
+        _, key, position, *_ = self.rng.get_state()
+        return dict(key=key, position=np.array(position)) if self.partial else {}
+
+    def remember(self, told:dict, # what `memory` gave
+                )->None:
+        """Go on drawing where a check-point was written.
+
+        Parameters
+        ----------
+        told : dict
+            what `memory` gave
+        """
+        self.rng.set_state(("MT19937", told["key"], int(told["position"])))
 
     @staticmethod
     def apply(stump:np.ndarray, X:np.ndarray)->np.ndarray:
@@ -387,6 +427,23 @@ class StumpOracle:
         list
         """
         return [int(stump["feature"])]
+
+    @staticmethod
+    def describe(stump:np.ndarray, names:list)->str:
+        """A stump in words.
+
+        Parameters
+        ----------
+        stump : ndarray
+            a hypothesis that the oracle has answered with
+        names : list
+            names of the columns
+
+        Returns
+        -------
+        str
+        """
+        return describe_stump(stump, names)
 
     def best(self, y:np.ndarray, w:np.ndarray)->tuple:
         """Best stump for signs (or real targets) `y` under weights `w`, and its edge.
@@ -497,20 +554,22 @@ def shared_out(oracle, n:int, work:int, f)->list:
     edges = np.linspace(0, n, k + 1).astype(int).tolist()
     return list(oracle.pool.map(f, edges[:-1], edges[1:]))
 
-# %% ../../nbs/core/02_stumps.ipynb #ce3e47d4
+# %% ../../nbs/core/02_stumps.ipynb #4c8be3c3
 def column_sums(oracle,          # a `StumpOracle`
                 g:np.ndarray,    # int64, one a row
                )->np.ndarray:    # (d, codes) int64
     "Sum of `g` over the rows with each code of each feature, exactly; threads share the columns."
     J = oracle.join()
-    p, H = len(J.codes), np.empty((len(J.codes), int(J.sizes.max())), np.int64)
+    p = len(J.codes)
+    width = 256 if J.codes.dtype == np.uint8 else int(J.sizes.max())   # no byte is out of range
+    H = np.empty((p, width), np.int64)
     shared_out(oracle, p, p*len(g), lambda lo, hi: histograms(J.codes, lo, hi, g, H[lo:hi]))
     if not len(J.part): return H
     out = np.empty((len(J.home), int(oracle.n_codes.max())), np.int64)
     take_apart(H, J.sizes, J.home, J.part, out)
     return out
 
-# %% ../../nbs/core/02_stumps.ipynb #61f93440
+# %% ../../nbs/core/02_stumps.ipynb #80c6fa09
 def find_split(oracle, g:np.ndarray, v:np.ndarray, W:int)->tuple:
     """Best split for int64 sums of `g` (`w y`) and `v` (w, total `W`): (score, feature, code, its
     sums, totals)."""
@@ -518,8 +577,12 @@ def find_split(oracle, g:np.ndarray, v:np.ndarray, W:int)->tuple:
     HS = column_sums(oracle, g)
     HW = HS if criterion == 0 else column_sums(oracle, v)      # the error needs no second histogram
     S = int(HS[0].sum())
-    score, j, c = best_split(HS, HW, oracle.n_codes, oracle.has_nan, oracle.nominal, 0, len(HS), S,
-                             W, criterion)
+    n_codes = oracle.n_codes
+    if oracle.partial:              # a feature that was not drawn has no code to cut behind
+        drawn = np.isin(np.arange(len(n_codes)), oracle.draw())
+        n_codes = np.where(drawn, n_codes, oracle.has_nan).astype(np.int64)
+    score, j, c = best_split(HS, HW, n_codes, oracle.has_nan, oracle.nominal, 0, len(HS), S, W,
+                             criterion)
     return score, j, c, HS[j], HW[j], S, W
 
 # %% ../../nbs/core/02_stumps.ipynb #3ab99749
@@ -602,7 +665,7 @@ def random_problem(rng, n=None, d=None)->tuple:
     if w.sum() == 0: w[:] = 1
     return X, y, w/w.sum(), [str(k) for k in rng.choice(["numeric", "nominal"], d)]
 
-# %% ../../nbs/core/02_stumps.ipynb #ea378b9d
+# %% ../../nbs/core/02_stumps.ipynb #367accd3
 def best_class_stump(oracle,            # a `StumpOracle`
                      y:np.ndarray,      # class numbers 0..K-1
                      w:np.ndarray,      # weights
@@ -610,8 +673,11 @@ def best_class_stump(oracle,            # a `StumpOracle`
                     )->tuple:           # (stump whose branches are class numbers, weighted accuracy)
     "The K-class stump of largest weighted accuracy."
     scale = fixed_scale(float(w.sum()))
-    score, j, c, votes = class_split(oracle.codes, y, to_fixed(w, scale), oracle.n_codes,
-                                     oracle.has_nan, oracle.nominal, n_classes)
+    drawn = oracle.draw() if oracle.partial else slice(None)
+    score, j, c, votes = class_split(oracle.codes[drawn], y, to_fixed(w, scale),
+                                     oracle.n_codes[drawn], oracle.has_nan[drawn],
+                                     oracle.nominal[drawn], n_classes)
+    j = int(drawn[j]) if oracle.partial else j
     weight = np.bincount(y, w, minlength=n_classes)
     return record_class_stump(oracle, j, c, votes/scale, weight), float(score/scale)
 
@@ -624,7 +690,7 @@ def record_class_stump(oracle, j:int, c:int, votes:np.ndarray, weight:np.ndarray
     points = oracle.points[j]
     return np.array((j, oracle.nominal[j], points[c] if len(points) else np.inf, *values), STUMP)
 
-# %% ../../nbs/core/02_stumps.ipynb #32151e29
+# %% ../../nbs/core/02_stumps.ipynb #e38d6093
 class LearnerOracle:
     "Any scikit-learn classifier with `sample_weight` as an oracle over fixed rows."
     def __init__(self, learner,       # an unfitted scikit-learn classifier
@@ -637,12 +703,8 @@ class LearnerOracle:
                 f"{type(learner).__name__} does not take sample_weight, so it cannot be "
                 "boosted by reweighting"
             )
-        self.learner, self.X, self.rng, self.kind = (
-            learner,
-            X,
-            np.random.RandomState(random_state),
-            kind,
-        )
+        self.learner, self.X, self.kind = learner, X, kind
+        self.rng = np.random.RandomState(random_state)
 
     def ask(self, targets, weights):
         "A copy of the learner fitted to the targets under the weights, and its gain."
@@ -712,7 +774,7 @@ def describe_stump(stump,              # one record of dtype `STUMP`
     quiet = missing is not None and not missing[j]
     return said if quiet else f"{said} (missing {show(stump['missing'])})"
 
-# %% ../../nbs/core/02_stumps.ipynb #4291a910
+# %% ../../nbs/core/02_stumps.ipynb #049679e5
 class DecisionStumpClassifier(ClassifierMixin, BaseEstimator):
     """One stump, the exact minimiser of the weighted error (or of the entropy, as Weka's).
 
@@ -773,9 +835,8 @@ class DecisionStumpClassifier(ClassifierMixin, BaseEstimator):
         self.criterion, self.max_bins = criterion, max_bins
         self.categorical_features, self.nominal_features = categorical_features, nominal_features
 
-    def fit(
-        self, X: "ArrayLike", y: "ArrayLike", sample_weight: "ArrayLike|None" = None
-    ) -> "DecisionStumpClassifier":
+    def fit(self, X:"ArrayLike", y:"ArrayLike", sample_weight:"ArrayLike|None"=None,
+           )->"DecisionStumpClassifier":
         """Find the best stump for weighted rows.
 
         Parameters
@@ -792,13 +853,13 @@ class DecisionStumpClassifier(ClassifierMixin, BaseEstimator):
         DecisionStumpClassifier
             the estimator itself
         """
-        X, y = tabular_input(self, X, y, reset=True)
-        self.classes_, codes = encode_labels(y)
+        rows, labels = tabular_input(self, X, y, reset=True)
+        self.classes_, codes = encode_labels(labels)
         w = normalise_weights(sample_weight, len(codes))
-        X, codes, w = X[w > 0], codes[w > 0], w[w > 0]
+        rows, codes, w = rows[w > 0], codes[w > 0], w[w > 0]
         if self.criterion not in ("error", "entropy"):
             raise ValueError(f"criterion must be 'error' or 'entropy', got {self.criterion!r}")
-        oracle, K = StumpOracle(X, self.kinds_, self.max_bins, self.criterion), len(self.classes_)
+        oracle, K = StumpOracle(rows, self.kinds_, self.max_bins, self.criterion), len(self.classes_)
         if self.criterion == "entropy" and K > 2:
             raise ValueError("the entropy criterion is for two classes; use criterion='error'")
         if self.criterion == "error": self.stump_, _ = best_class_stump(oracle, codes, w, K)

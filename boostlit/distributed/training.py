@@ -32,9 +32,8 @@ from ..core.loop_kernels import LABELS, step_factors, stump_step
 from ..core.masters import TINY, half_log_odds
 
 # %% ../../nbs/distributed/01_training.ipynb #a758203f
-from boostlit.core.tables import (
-    INTERRUPTS, history_table, progress_bar, read_column, to_arrow, warn_interrupted,
-)
+from ..core.loop import INTERRUPTS, told_to_stop
+from ..core.tables import history_table, progress_bar, read_column, to_arrow
 from ..core.models import table_bytes, table_from
 from ..core.kernels import kernel
 from ..core.stump_kernels import CRITERIA, best_split, class_cut, histograms
@@ -675,7 +674,7 @@ def boost_on_workers(oracle,     # a `DistributedStumpOracle` with a run begun
             rows.append(row)  # whole or not at all, should Ctrl-C come now
             oracle.update(h, row["alpha"], *factors)
         complete(oracle, rows, ask(oracle, no_question)[0])
-    except INTERRUPTS as e: warn_interrupted(len(rows), e)
+    except INTERRUPTS as e: told_to_stop(len(rows), e)
     finally: bar.close()
     return Boosted(hypotheses[:len(rows)], np.array([r["alpha"] for r in rows]), rows, None, None)
 

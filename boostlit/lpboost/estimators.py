@@ -47,8 +47,8 @@ from ..core.plots import PALETTE
 from ..core.stumps import STUMP, LearnerOracle, describe_stump, stump_outputs
 
 # %% ../../nbs/lpboost/05_estimators.ipynb #ec89da9c
+from ..core.plots import readable
 from ..core.tables import (WholeFit, encode_labels, history_table, normalise_weights,
-                                  readable,
                                   refuse_words, tabular_input)
 from .column_generation import ColumnOracle, column_generation
 from .interior_point import LinearConversation, LinearProgram, StumpFamily
@@ -760,7 +760,7 @@ class LPBoostClassifier(_ScoresOfModels, _LPBoostBase):
     rho_ : ndarray
         The margin of the program, one per model.
     history_ : Arrow table
-        one row per round: round, error, edge, alpha, loss, and more where there is more
+        one row per round: round, error, edge, alpha, loss, and more
     language_ : str
         "stumps", "itemsets", "subgraphs", "kernels" or "learner"
     models_ : list of dicts

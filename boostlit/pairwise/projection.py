@@ -7,14 +7,16 @@ in two dimensions in closed form, and what happens when it has nothing to say.""
 __all__ = ['weighted_scatter', 'fisher_direction', 'whitening_axes', 'discriminant_axes',
            'WeightedLDA']
 
-# %% ../../nbs/pairwise/02_projection.ipynb #13ef188b
+# %% ../../nbs/pairwise/02_projection.ipynb #3c7711d5
 import warnings
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import (BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin,
                           TransformerMixin)
 from sklearn.utils.validation import validate_data, check_is_fitted
-from ..core.tables import encode_labels, normalise_weights, readable, refuse_words
+from ..core.models import TABLE_FIELDS, Array, Labels
+from ..core.plots import readable
+from ..core.tables import encode_labels, normalise_weights, refuse_words
 from .kernels import array_directions, lines_of, load_of, signs_of
 
 # %% ../../nbs/pairwise/02_projection.ipynb #dae6c07a
@@ -221,6 +223,17 @@ class WeightedLDA(_LinearScores, ClassNamePrefixFeaturesOutMixin, TransformerMix
         return min(self.scalings_.shape[1], self.n_components or self.scalings_.shape[1])
 
     def __str__(self): return readable(self)
+
+# %% ../../nbs/pairwise/02_projection.ipynb #8a15bdfa
+WeightedLDA.file_fields = {
+    **TABLE_FIELDS, "classes_": Labels("classes"),
+    "means_": Array("float64", ("classes", "columns")),
+    "priors_": Array("float64", ("classes",), 0., 1.),
+    "xbar_": Array("float64", ("columns",), -1e100, 1e100),
+    "scalings_": Array("float64", ("columns", "axes"), -1e100, 1e100),
+    "explained_variance_ratio_": Array("float64", ("axes",)),
+    "coef_": Array("float64", ("scores", "columns"), -1e100, 1e100),
+    "intercept_": Array("float64", ("scores",), -1e100, 1e100)}
 
 # %% ../../nbs/pairwise/02_projection.ipynb #7e654345
 def _check_lda(est, X, codes):

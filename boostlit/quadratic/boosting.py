@@ -295,7 +295,7 @@ class QuadraticBoostClassifier(Booster):
     categories_ : list
         words of each nominal column, None for numbers
     history_ : Arrow table
-        one row per round: round, error, edge, alpha, loss, and more where there is more
+        one row per round: round, error, edge, alpha, loss, and more
     n_features_in_
         number of columns seen by `fit`
     feature_names_in_

@@ -25,7 +25,7 @@ from sklearn.utils import check_random_state, compute_sample_weight
 
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.boosters import terms_table
+from ..core.boosters import Predictions, terms_table
 
 from ..core.loop import Run, State, converse
 
@@ -36,8 +36,8 @@ from ..core.plots import PALETTE
 from ..core.stumps import midpoints, quantile_cuts
 
 # %% ../../nbs/quadratic/09_glass_box.ipynb #d4a7279f
-from ..core.tables import (BoostingClassifierMixin, encode_labels, history_table,
-                                  normalise_weights, tabular_input)
+from ..core.tables import (encode_labels, history_table, normalise_weights,
+                                  tabular_input)
 from .kernels import Fit, Rates, Terms, boost_cycles, search_space
 
 # %% ../../nbs/quadratic/09_glass_box.ipynb #d37cc4e3
@@ -239,7 +239,7 @@ def _contributions(est, codes):
 def _flat(scores): return scores[:, 0] if scores.shape[1] == 1 else scores
 
 # %% ../../nbs/quadratic/09_glass_box.ipynb #3e5fb6f8
-class _GlassBoxScores(BoostingClassifierMixin):
+class _GlassBoxScores(Predictions):
     "Scores and probabilities of Eq. (1)."
     def decision_function(self, X:"ArrayLike")->np.ndarray:
         """Score of every row: (n,) for two classes, the log odds of the second; (n, K) otherwise.
