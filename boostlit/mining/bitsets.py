@@ -37,20 +37,13 @@ class Instruction(Kernel):
         cpu_target.typing_context.refresh()
         return cpu_target.typing_context.resolve_value_type(made)
 
-# %% ../../nbs/mining/01_bitsets.ipynb #2edf84c7
+# %% ../../nbs/mining/01_bitsets.ipynb #70f14800
 class Inner(Kernel):
     "A kernel for other kernels: compiled without what only Python and the cache would need."
     def dispatcher(self):
-        from numba import njit
         with LOCK:
             if self.fast is None:
-                names = dict(self.function.__globals__)
-                for name in self.function.__code__.co_names:
-                    if isinstance(names.get(name), Kernel):
-                        names[name] = names[name].dispatcher()
-                copy = types.FunctionType(self.function.__code__, names, self.__name__)
-                copy.__module__, copy.__qualname__ = self.__module__, self.__qualname__
-                self.fast = njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)(copy)
+                self.fast = _inner_function(self.function)
         return self.fast
 
     def __call__(self, *args):
@@ -60,6 +53,27 @@ class Inner(Kernel):
 def inner(function)->Inner:
     "Decorator: make a function a kernel that only kernels call."
     return Inner(function)
+
+# %% ../../nbs/mining/01_bitsets.ipynb #cd4c8a5a
+def _inner_function(function):
+    "numba's version of an inner kernel, optimised only as a part of those that call it."
+    from numba import config, njit
+    names = dict(function.__globals__)
+    for name in function.__code__.co_names:
+        if isinstance(names.get(name), Kernel):
+            names[name] = names[name].dispatcher()
+    copy = types.FunctionType(function.__code__, names, function.__name__)
+    copy.__module__, copy.__qualname__ = function.__module__, function.__qualname__
+    fast = njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)(copy)
+    compile_fully = fast.compile
+    def compile_plainly(signature):
+        before, config.OPT = config.OPT, 0
+        try:
+            return compile_fully(signature)
+        finally:
+            config.OPT = before
+    fast.compile = compile_plainly
+    return fast
 
 # %% ../../nbs/mining/01_bitsets.ipynb #87004c7e
 def _popcount():

@@ -8,7 +8,7 @@ __all__ = ['apriori', 'fp_growth', 'closed_reference', 'itemset_schema', 'iter_i
            'mine_itemsets', 'closed_itemsets', 'frequent_itemsets', 'maximal_itemsets',
            'generator_itemsets', 'top_itemsets']
 
-# %% ../../nbs/mining/02_itemsets.ipynb #394ee2aa
+# %% ../../nbs/mining/02_itemsets.ipynb #f6f77ac1
 import itertools
 import numbers
 import threading
@@ -25,7 +25,8 @@ from .baskets import Baskets, read_baskets, support_count
 
 from .bitsets import item_bits
 
-from .bit_kernels import WIDE, WORDS, layout, mine_bits, table_of_root
+from .bit_kernels import (WIDE, WORDS, layout, mine_bits, new_scratch,
+                                         table_of_root)
 
 # %% ../../nbs/mining/02_itemsets.ipynb #5680add7
 from .list_kernels import (FREQUENT, CLOSED, MAXIMAL, CLOSURES, FREE, Task,
@@ -194,11 +195,12 @@ def _dense(baskets, support, classes):
     size = 8*(2*(m + classes)*words + 2*n*-(-m//64) + (longest + 3)*(m + 2*words + 4))
     return frequent.sum() >= .1*m*n and size < max(2**28, 32*baskets.items.nbytes)
 
-# %% ../../nbs/mining/02_itemsets.ipynb #6462a21e
+# %% ../../nbs/mining/02_itemsets.ipynb #837cb67d
 def _bit_chunks(baskets, task, codes, need, chunk, stats):
     "Chunks from the engine of bits and tables."
     bits, n, _ = item_bits(baskets)
     search, full, longest = layout(bits, n, task.support, task.target, codes, task.classes)
+    scratch = new_scratch(search, task.classes)
     state = np.array([0 if n >= task.support and n else -1, 0, 0])
     size, wide = 1 << 13, 1 << WIDE
     steps = max(1 << 12, (1 << 26)//(bits.shape[1] + 16))
@@ -208,9 +210,9 @@ def _bit_chunks(baskets, task, codes, need, chunk, stats):
         items = np.empty(size*8 + longest*(wide if search.P.shape[1] <= WORDS else 1), np.int32)
         offsets, supports = np.zeros(size + wide + 1, np.int32), np.empty(size + wide, np.int64)
         counts = np.empty((size + wide + 1, task.classes), np.int64)
-        sets, end = mine_bits(search, state, task.support, min(task.max_length, longest + 1),
-                              task.target,
-                              task.classes, need, longest, items, offsets, supports, counts, steps)
+        sets, end = mine_bits(search, scratch, state, task.support,
+                              min(task.max_length, longest + 1), task.target, need, longest,
+                              items, offsets, supports, counts if task.classes else None, steps)
         if stats is not None: stats.update(nodes=int(state[1]), cells=int(state[2]))
         yield items[:end], offsets[:sets + 1], supports[:sets], counts[:sets]
         size = min(chunk, size*2)

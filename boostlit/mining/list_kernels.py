@@ -28,7 +28,7 @@ class Prepared(NamedTuple):
     names: np.ndarray        # item numbers
     longest: int             # most items of a row
 
-# %% ../../nbs/mining/06_list_kernels.ipynb #9da21144
+# %% ../../nbs/mining/06_list_kernels.ipynb #3ad7e30f
 def _ranked(pointers, items, n_items, support):
     "Frequent items by rising support, and the rows that hold them as a sparse matrix."
     count = np.bincount(items, minlength=n_items)
@@ -36,12 +36,14 @@ def _ranked(pointers, items, n_items, support):
     vocabulary = vocabulary[np.argsort(count[vocabulary], kind="stable")]
     rank = np.full(n_items, -1, np.int32)
     rank[vocabulary] = np.arange(len(vocabulary), dtype=np.int32)
-    ranks = rank[items]
-    keep = ranks >= 0
-    ends = np.concatenate([[0], np.cumsum(keep)])[pointers]
+    ranks, ends = rank[items], pointers
+    if len(vocabulary) < np.count_nonzero(count):
+        keep = ranks >= 0
+        ends = np.concatenate([[0], np.cumsum(keep, dtype=np.int32)])[pointers]
+        ranks = ranks[keep]
     shape = len(pointers) - 1, len(vocabulary)
-    table = csr_array((np.ones(ends[-1], np.int8), ranks[keep], ends), shape=shape)
-    return vocabulary, table.tocsc()
+    table = csr_array((np.ones(len(ranks), np.int8), ranks, ends.astype(np.int32)), shape=shape)
+    return vocabulary, table.tocsc(), int(np.diff(ends).max(initial=0))
 
 # %% ../../nbs/mining/06_list_kernels.ipynb #488494a0
 def _without_repetitions(pointers, items):
@@ -51,22 +53,26 @@ def _without_repetitions(pointers, items):
     size = np.bincount(pairs >> 32, minlength=len(pointers) - 1)
     return np.concatenate([[0], np.cumsum(size)]), (pairs & (2**32 - 1)).astype(np.int32)
 
-# %% ../../nbs/mining/06_list_kernels.ipynb #60534821
+# %% ../../nbs/mining/06_list_kernels.ipynb #2e1006ff
 def _leaders(columns):
-    "For every column the first one with the same rows."
+    "For every column the first one with the same rows; columns of one size are neighbours."
     start, rows = columns.indptr, columns.indices
-    leader = np.arange(len(start) - 1)
+    size, leader = np.diff(start), np.arange(len(start) - 1)
+    tied = np.flatnonzero(np.bincount(size)[size] > 1)
+    if not len(tied):
+        return leader
     key = np.random.default_rng(7).integers(0, 2**63, columns.shape[0], dtype=np.uint64)
-    digest = np.add.reduceat(key[rows], start[:-1])
-    order = np.lexsort((leader, digest))
+    chosen = rows[np.repeat(np.bincount(tied, minlength=len(size)) > 0, size)]
+    digest = np.add.reduceat(key[chosen], np.cumsum(size[tied]) - size[tied])
+    order = np.lexsort((tied, digest))
     same = np.flatnonzero(digest[order[1:]] == digest[order[:-1]])
-    for one, two in zip(order[same], order[same + 1]):
+    for one, two in zip(tied[order[same]], tied[order[same + 1]]):
         one = leader[one]
         if np.array_equal(rows[start[one]:start[one + 1]], rows[start[two]:start[two + 1]]):
             leader[two] = one
     return leader
 
-# %% ../../nbs/mining/06_list_kernels.ipynb #0cd82247
+# %% ../../nbs/mining/06_list_kernels.ipynb #b155d8c8
 def prepare_rows(pointers:np.ndarray, # where each row starts, one more than rows
                  items:np.ndarray,    # item numbers, row by row
                  n_items:int,         # size of the vocabulary
@@ -74,14 +80,13 @@ def prepare_rows(pointers:np.ndarray, # where each row starts, one more than row
                  group:bool,          # items with the same rows become one
                 )->Prepared:          # ranked rows
     "Count, rank and sort."
-    vocabulary, columns = _ranked(pointers, items, n_items, support)
+    vocabulary, columns, longest = _ranked(pointers, items, n_items, support)
     again = np.zeros(len(columns.indices), bool)
     again[1:] = columns.indices[1:] == columns.indices[:-1]
     again[columns.indptr[:-1][np.diff(columns.indptr) > 0]] = False
     if again.any():
         pointers, items = _without_repetitions(pointers, items)
-        vocabulary, columns = _ranked(pointers, items, n_items, support)
-    longest = int(np.bincount(columns.indices, minlength=1).max())
+        vocabulary, columns, longest = _ranked(pointers, items, n_items, support)
     leader = np.arange(len(vocabulary))
     if group and len(vocabulary):
         leader = _leaders(columns)
@@ -92,7 +97,7 @@ def prepare_rows(pointers:np.ndarray, # where each row starts, one more than row
     rows = columns.tocsr()
     names = vocabulary[np.argsort(number[leader], kind="stable")].astype(np.int32)
     sizes = np.bincount(number[leader], minlength=columns.shape[1])
-    return Prepared(rows.indptr.astype(np.int64), rows.indices.astype(np.uint32),
+    return Prepared(rows.indptr.astype(np.int64), rows.indices.view(np.uint32),
                     np.diff(columns.indptr), np.concatenate([[0], np.cumsum(sizes)]), names,
                     longest)
 
@@ -108,21 +113,23 @@ class Rows(NamedTuple):
     codes: np.ndarray      # class of the row of each occurrence, where classes are counted
     support: np.ndarray    # rows of every item
 
-# %% ../../nbs/mining/06_list_kernels.ipynb #59451c44
+# %% ../../nbs/mining/06_list_kernels.ipynb #ce88507f
 def lay_out(ready:Prepared, codes:np.ndarray|None)->Rows:
     "The rows of the root between stop marks, and the occurrences of every item."
-    size = np.diff(ready.pointers)
+    size, ranks = np.diff(ready.pointers), ready.items
     kept = np.ones(len(size), bool) if codes is not None else size > 1
-    ranks = ready.items[np.repeat(kept, size)]
-    ends = np.concatenate([[0], np.cumsum(size[kept])])
-    owner = np.repeat(np.arange(len(ends) - 1), np.diff(ends))
-    place = np.arange(1, len(ranks) + 1, dtype=np.int64) + owner
+    if not kept.all():
+        ranks, size = ranks[np.repeat(kept, size)], size[kept]
+    ends = np.concatenate([[0], np.cumsum(size)])
+    kind = np.int32 if len(ranks) + len(ends) < 2**31 else np.int64
+    place = np.arange(1, len(ranks) + 1, dtype=kind)
+    place += np.repeat(np.arange(len(size), dtype=kind), size)
     items = np.full(len(ranks) + len(ends), _STOP, np.uint32)
     items[place] = ranks
     m = len(ready.support)
-    found = csr_array((place, ranks.view(np.int32), ends), shape=(len(ends) - 1, m)).tocsc()
+    found = csr_array((place, ranks.view(np.int32), ends.astype(kind)), shape=(len(size), m)).tocsc()
     row_codes = np.empty(0, np.int64) if codes is None else codes[found.indices].astype(np.int64)
-    return Rows(items, found.data, found.indptr.astype(np.int64), row_codes,
+    return Rows(items, found.data.astype(np.int64), found.indptr.astype(np.int64), row_codes,
                 ready.support.astype(np.int64))
 
 # %% ../../nbs/mining/06_list_kernels.ipynb #7b8d3e87
@@ -178,14 +185,15 @@ def _flat(table):
     "Pointers, partners and supports of a sparse matrix of pairs."
     return table.indptr.astype(np.int64), table.indices.astype(np.uint32), table.data
 
-# %% ../../nbs/mining/06_list_kernels.ipynb #9f4cbfc6
+# %% ../../nbs/mining/06_list_kernels.ipynb #330ac4ad
 class _TooManyPairs(Exception): pass
 
 def _deliver(rows, step, low, high, support, room):
     "Pairs of the items low..high with the items behind or before them."
     m, at = len(rows.support), low
-    found = np.zeros((3, max(m + 2, min(room, len(rows.items)) + 1024)), np.int64)
-    work = np.zeros((2, m + 1), np.int64)
+    found = np.empty((3, m + len(rows.items)//8 + 1024), np.int64)
+    found[0, low] = 0
+    work = np.zeros((2, m + 1), np.int32)
     while at < high:
         before, at = at, count_pairs(rows.items, rows.places, rows.starts, step, at, high,
                                      support, work, found, 1 << 26)
