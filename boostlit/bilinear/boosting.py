@@ -245,7 +245,7 @@ def _vanishes(X):
 
 def _alternating(m): return np.where(np.arange(m) % 3 == 0, 1., -.5)/m
 
-# %% ../../nbs/bilinear/04_boosting.ipynb #efe88eec
+# %% ../../nbs/bilinear/04_boosting.ipynb #7c1647d5
 class BilinearOracle:
     "Answers with the bilinear term that lowers the weighted loss, as found by taking turns."
     kind, wide = "real", True
@@ -262,7 +262,7 @@ class BilinearOracle:
         offsets = np.atleast_2d(getattr(targets, "offset", np.zeros(Y.shape)))
         Y = Y.view(np.ndarray)
         s = self.settings if (np.abs(Y) == 1).all() else self.settings._replace(loss="squared")
-        beta = start_components(self.X, Y, W, offsets, s, self.asked)
+        beta = self.start(Y, W, offsets, s)
         if self.penalties is None:
             self.penalties = first_penalties(self.X, Y, W, beta, offsets, s)
         A, B, b = joint_terms(self.X, Y, W, self.penalties, beta, offsets, s)
@@ -270,6 +270,10 @@ class BilinearOracle:
         terms = np.hstack([A, B, b[:, None]])
         gains = (W*Y*self.outputs(terms)).sum(1)
         return (terms, gains) if np.ndim(targets) == 2 else (terms[0], float(gains[0]))
+
+    def start(self, Y, W, offsets, settings):
+        "Component weights that a round starts from, (K, m)."
+        return start_components(self.X, Y, W, offsets, settings, self.asked)
 
     def outputs(self, hypothesis): return self.apply(hypothesis, self.X)
 
