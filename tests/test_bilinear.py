@@ -408,7 +408,7 @@ def test_corrective_boosting_ends_at_the_machine_and_is_sparse_when_cut():
     few = repair.corrective_classifier(B, y, 4, 12)
     want = []
     for k in range(3):
-        d, b = repair.soft_margin((A@A.T).toarray(), np.where(y == k, 1, -1))
+        d, b = repair.margin_duals((A@A.T).toarray(), np.where(y == k, 1, -1))
         want.append(A@(A.T@d) + b)
     assert np.allclose(whole.decision_function(B), np.array(want).T, atol=2e-2)
     assert ((few.components_ != 0).sum(2) == 1).all() and ((few.words_ != 0).sum((0, 2))

@@ -104,7 +104,7 @@ def gradient_start(X, r,                  # blocks, slopes w l' of the examples
         v /= np.linalg.norm(v) or 1.
     return v/(np.abs(v).sum() or 1.)
 
-# %% ../../nbs/bilinear/04_boosting.ipynb #3ab0b713
+# %% ../../nbs/bilinear/04_boosting.ipynb #efff8720
 def boost_reference(X, y,                  # (n, words, components) dense array, labels ±1
                     n_rounds:int,          # T
                     c1:float, c2:float,    # penalties
@@ -114,7 +114,7 @@ def boost_reference(X, y,                  # (n, words, components) dense array,
     "Algorithm 1 of the paper."
     n, F, terms = len(y), np.zeros(len(y)), []
     w, start = np.full(n, 1/n), np.full(X.shape[2], 1/X.shape[2])              # step 1
-    for t in range(n_rounds):                                                  # step 2
+    for _ in range(n_rounds):                                                  # step 2
         alpha, beta, _ = alternate(X, y, w, c1, c2, start, tol=tol,
                                    n_alternations=n_alternations)              # A
         f = np.einsum("nkj,k,j->n", X, alpha, beta)                            # B
@@ -245,15 +245,15 @@ def _vanishes(X):
 
 def _alternating(m): return np.where(np.arange(m) % 3 == 0, 1., -.5)/m
 
-# %% ../../nbs/bilinear/04_boosting.ipynb #7c1647d5
+# %% ../../nbs/bilinear/04_boosting.ipynb #72da6367
 class BilinearOracle:
     "Answers with the bilinear term that lowers the weighted loss, as found by taking turns."
     kind, wide = "real", True
     def __init__(self, X,                 # blocks, or anything `as_blocks` takes
-                 settings:TermSettings=TermSettings(), # how a term is fitted
+                 settings:TermSettings|None=None, # how a term is fitted
                  **changes,               # single settings
                 ):
-        self.X, self.settings = as_blocks(X), settings._replace(**changes)
+        self.X, self.settings = as_blocks(X), (settings or TermSettings())._replace(**changes)
         self.penalties, self.asked = None, 0
 
     def ask(self, targets, weights):
@@ -396,7 +396,7 @@ def _half_each(signs, w):
     return np.array([np.where(s > 0, w/(2*w[s > 0].sum() or 1), w/(2*w[s < 0].sum() or 1))
                      for s in signs])
 
-# %% ../../nbs/bilinear/04_boosting.ipynb #a9c5db73
+# %% ../../nbs/bilinear/04_boosting.ipynb #2dc9fb44
 class BilinearBoostClassifier(Booster):
     """Boosted sparse bilinear model: a sum of terms alpha' X beta, one-against-all for many classes.
 
@@ -518,7 +518,8 @@ class BilinearBoostClassifier(Booster):
     #: n_words_ (int): rows of a block
     #: n_components_ (int): columns of a block
     #: n_rounds_ (int): rounds that were kept
-    oracle_class, term = BilinearOracle, "bilinear term"
+    oracle_class: Any = BilinearOracle
+    term = "bilinear term"
 
     def __init__(self,
                  n_estimators:int=20,          # rounds
@@ -572,8 +573,8 @@ class BilinearBoostClassifier(Booster):
             the estimator itself
         """
         _check_settings(self)
-        problem = read_problem(self, X, y, sample_weight)
-        run, stopping = begin_run(self, *problem, validation)
+        problem = blocks, codes, weights = read_problem(self, X, y, sample_weight)
+        run, stopping = begin_run(self, blocks, codes, weights, validation)
         converse(run, [Progress(bool(self.verbose))] + stopping + list(self.callbacks or []))
         self.penalties_ = np.array(run.parts[0].oracle.penalties)
         keep_run(self, run)
@@ -645,7 +646,7 @@ class BilinearBoostClassifier(Booster):
         self.words_ = terms[:, :, :D]*factors[:, :, None]
         self.components_ = np.ascontiguousarray(terms[:, :, D:D+m])
         self.biases_, self.n_rounds_ = terms[:, :, -1]*factors, len(terms)
-        self.history_ = _with_sizes(self.history_, self.words_, self.components_)
+        self.history_: pa.Table = _with_sizes(self.history_, self.words_, self.components_)
         if not len(terms):
             warnings.warn("the penalty leaves nothing: every term is zero (lower c1 and c2)",
                           RuntimeWarning, stacklevel=4)
@@ -663,10 +664,10 @@ class BilinearBoostClassifier(Booster):
         Iterator[ndarray]
         """
         check_is_fitted(self)
-        X = self.read_rows(X)
-        F = np.zeros((self.words_.shape[1], X.shape[0]))
+        blocks = self.read_rows(X)
+        F = np.zeros((self.words_.shape[1], blocks.shape[0]))
         for A, B, b in zip(self.words_, self.components_, self.biases_):
-            F = F + term_scores(X, A, B) + b[:, None]
+            F = F + term_scores(blocks, A, B) + b[:, None]
             yield F[0].copy() if len(F) == 1 else F.T.copy()
 
     def decision_function(self, X:"ArrayLike|list")->np.ndarray:
@@ -682,10 +683,10 @@ class BilinearBoostClassifier(Booster):
         ndarray
         """
         check_is_fitted(self)
-        X = self.read_rows(X)
-        F = np.zeros((self.words_.shape[1], X.shape[0]))
+        blocks = self.read_rows(X)
+        F = np.zeros((self.words_.shape[1], blocks.shape[0]))
         for A, B, b in zip(self.words_, self.components_, self.biases_):
-            F += term_scores(X, A, B) + b[:, None]
+            F += term_scores(blocks, A, B) + b[:, None]
         return F[0] if len(F) == 1 else F.T
 
     def proba_of(self, scores:np.ndarray)->np.ndarray:

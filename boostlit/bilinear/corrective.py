@@ -130,7 +130,7 @@ class CorrectiveTalk(Conversation):
         self.hypotheses[0][-1] = b
         self.coefficients = [1.]*n_terms
 
-# %% ../../nbs/bilinear/10_corrective.ipynb #efe85970
+# %% ../../nbs/bilinear/10_corrective.ipynb #0592396e
 class CorrectiveBilinearClassifier(BilinearBoostClassifier):
     """Totally corrective sparse bilinear model: one component per round, all words solved for again.
 
@@ -225,7 +225,8 @@ class CorrectiveBilinearClassifier(BilinearBoostClassifier):
     #: scale_ (float): root mean square length of the training blocks
     loss, normalise, coupling, balanced, fit_intercept = "hinge", True, "none", False, True
     learning_rate, subsample, warm_start, start = 1., 1., False, "constant"
-    oracle_class, term = ComponentOracle, "component"
+    oracle_class: Any = ComponentOracle
+    term = "component"
 
     def __init__(self,
                  n_estimators:int=10,          # components per class

@@ -5,7 +5,7 @@ repair the guess: L1 problems solved to the last digit."""
 
 # %% auto #0
 __all__ = ['LOSSES', 'TROUBLES', 'kkt_violation', 'c_max', 'duality_gap', 'feature_sign_reference',
-           'newton_step', 'best_on_segment', 'quadratic_l1', 'Solution', 'working_set',
+           'damped_newton', 'best_on_segment', 'quadratic_l1', 'Solution', 'working_set',
            'feature_sign', 'degenerate_problem', 'penalty_path', 'ridge_fit']
 
 # %% ../../nbs/bilinear/02_feature_sign.ipynb #7897bd63
@@ -71,7 +71,7 @@ def _dual(u, y, w, loss):
         if loss == "logistic": return -(w*(xlogx(p) + xlogx(1-p))).sum()
     return (u*y - u*u/(2*w)).sum()
 
-# %% ../../nbs/bilinear/02_feature_sign.ipynb #78b55c5e
+# %% ../../nbs/bilinear/02_feature_sign.ipynb #c697855e
 def feature_sign_reference(Z, y,                       # (n, d) design, labels
                            c:float,                    # penalty
                            w=None,                     # weights; 1/n each by default
@@ -93,7 +93,7 @@ def feature_sign_reference(Z, y,                       # (n, d) design, labels
             theta[j] = -np.sign(G[j])
         A = np.flatnonzero(theta)                                              # step 3
         if on_step: on_step(A, theta[A])
-        new = newton_step(Z[:, A], y, w, loss, a[A], c*theta[A])
+        new = damped_newton(Z[:, A], y, w, loss, a[A], c*theta[A])
         a[A] = best_on_segment(lambda x: g(A, x), a[A], new)
         theta, value = np.sign(a), g(A, a[A])
         still = 0 if value < trace[-1] else still + 1       # rounding: A holds as well as it can
@@ -102,8 +102,8 @@ def feature_sign_reference(Z, y,                       # (n, d) design, labels
             visited.append(tuple(theta))
     return a, np.array(trace), visited
 
-# %% ../../nbs/bilinear/02_feature_sign.ipynb #e50f7cb4
-def newton_step(Z, y, w, loss, a, slope):
+# %% ../../nbs/bilinear/02_feature_sign.ipynb #49edaeda
+def damped_newton(Z, y, w, loss, a, slope):
     "One damped Newton step on the loss plus the linear term `slope @ a`."
     G, h = _slopes(Z, y, w, LOSSES[loss], Z@a)
     g, H = G + slope, (Z.T*h)@Z

@@ -96,11 +96,11 @@ class DenseBlocks:
         out = np.tensordot(self.X, np.asarray(alpha, float), (1, 0))
         return out if np.ndim(alpha) == 1 else np.ascontiguousarray(np.moveaxis(out, 2, 0))
 
-# %% ../../nbs/bilinear/01_model.ipynb #1c06a1c4
+# %% ../../nbs/bilinear/01_model.ipynb #14d925a3
 def _check_values(v):
     "Refuse what no solver can square."
     if not np.isfinite(v).all(): raise ValueError("Input X contains NaN or infinity.")
-    if v.size and np.abs(v).max() > 1e150:
+    if v.size and float(np.abs(v).max()) > 1e150:
         raise ValueError("Input X contains values beyond 1e150, which cannot be squared: "
                          "use another unit.")
 

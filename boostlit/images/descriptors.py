@@ -61,16 +61,16 @@ def _keypoints(h:int, w:int, size:int, step:int)->tuple:
     return tuple(cv2.KeyPoint(float(x + size//2), float(y + size//2), size/6, 0.) for y in ys
                  for x in xs)
 
-# %% ../../nbs/images/02_descriptors.ipynb #ff93b2dc
+# %% ../../nbs/images/02_descriptors.ipynb #e134d257
 def dense_sift(img:np.ndarray,      # grey image, uint8
                size:int=16,         # side of a patch
                step:int=8,          # from one patch to the next
                sigma:float=1.,      # blur of the image that is described
               )->np.ndarray:        # (rows*columns of the grid, 128) uint8, of length about 512
     "SIFT descriptors of all patches of the grid, row by row, by OpenCV."
-    cv2 = require_cv2()
-    return cv2.SIFT_create(sigma=sigma).compute(img, _keypoints(*img.shape, size,
-                                                                step))[1].astype(np.uint8)
+    height, width = img.shape
+    points = _keypoints(height, width, size, step)
+    return require_cv2().SIFT_create(sigma=sigma).compute(img, points)[1].astype(np.uint8)
 
 # %% ../../nbs/images/02_descriptors.ipynb #a8ccca36
 def _cell_sums(channels:np.ndarray, # (height, width, c)
@@ -87,16 +87,17 @@ def _cell_sums(channels:np.ndarray, # (height, width, c)
     out = at(h, h) - at(0, h) - at(h, 0) + at(0, 0)
     return out.reshape(len(ys)*len(xs), side, side, -1)
 
-# %% ../../nbs/images/02_descriptors.ipynb #af88ba97
+# %% ../../nbs/images/02_descriptors.ipynb #5990f200
 def dense_colour(rgb:np.ndarray,    # (height, width, 3) uint8
                  size:int=16, step:int=8, # the grid
                 )->np.ndarray:      # (patches, 12) float32, mean R, G, B of 2 x 2 cells
     "Mean colours of the four quarters of every patch."
-    ys, xs = dense_grid(*rgb.shape[:2], size, step)
-    return (_cell_sums(rgb, ys, xs, size)/(size//2)**2).reshape(len(ys)*len(xs),
-                                                                12).astype(np.float32)
+    height, width = rgb.shape[:2]
+    ys, xs = dense_grid(height, width, size, step)
+    mean = _cell_sums(rgb, ys, xs, size)/(size//2)**2
+    return mean.reshape(len(mean), 12).astype(np.float32)
 
-# %% ../../nbs/images/02_descriptors.ipynb #f73e8a55
+# %% ../../nbs/images/02_descriptors.ipynb #902b0c31
 def dense_orientation(grey:np.ndarray,  # (height, width) uint8
                       size:int=16, step:int=8, # the grid
                      )->np.ndarray:     # (patches, 32) float32: 2 x 2 cells x 8 directions
@@ -107,20 +108,21 @@ def dense_orientation(grey:np.ndarray,  # (height, width) uint8
     gy[1:-1] = g[:-2] - g[2:]
     m, t = np.hypot(gx, gy), np.arctan2(gy, gx)*8/(2*np.pi) % 8
     u = (t[:, :, None] - np.arange(8) + 4) % 8 - 4
-    ys, xs = dense_grid(*grey.shape, size, step)
-    d = _cell_sums(m[:, :, None]*np.maximum(0, 1 - abs(u)), ys, xs, size).reshape(len(ys)*len(xs),
-                                                                                  32)
+    height, width = grey.shape
+    ys, xs = dense_grid(height, width, size, step)
+    d = _cell_sums(m[:, :, None]*np.maximum(0, 1 - abs(u)), ys, xs, size).reshape(-1, 32)
     n = np.linalg.norm(d, axis=1, keepdims=True)
     d = np.minimum(d/np.maximum(n, 1e-9), .3)
     return (d/np.maximum(np.linalg.norm(d, axis=1, keepdims=True), 1e-9)).astype(np.float32)
 
-# %% ../../nbs/images/02_descriptors.ipynb #77f155a6
+# %% ../../nbs/images/02_descriptors.ipynb #5d346889
 def dense_intensity(grey:np.ndarray,  # (height, width) uint8
                     size:int=16, step:int=8, # the grid
                     sigma:float=1.,   # unused: takes the place of `dense_sift`
                    )->np.ndarray:     # (patches, 32) float32: means and deviations of 4 x 4 cells
     "Mean and deviation of the grey values in the sixteen cells of every patch."
-    ys, xs = dense_grid(*grey.shape, size, step)
+    height, width = grey.shape
+    ys, xs = dense_grid(height, width, size, step)
     g = grey.astype(np.float64)
     mean, square = np.moveaxis(_cell_sums(np.dstack([g, g*g]), ys, xs, size, 4)/(size//4)**2, 3, 0)
     spread = np.sqrt(np.maximum(square - mean**2, 0))

@@ -6,8 +6,8 @@ of words and places come out, ready for the boosters."""
 # %% auto #0
 __all__ = ['PICTURES', 'CELLS', 'picture_folder', 'grey_picture', 'list_pictures', 'Patches',
            'sift_patches', 'DenseSIFT', 'Words', 'sample_patches', 'Codebook', 'Components',
-           'SpatialPyramid', 'FisherVector', 'rooted', 'fit_mixture', 'FisherSums', 'fisher_sums',
-           'fisher_vector']
+           'SpatialPyramid', 'FisherVector', 'rooted', 'fit_mixture', 'responsibilities',
+           'FisherSums', 'fisher_sums', 'fisher_vector']
 
 # %% ../../nbs/images/07_transformers.ipynb #26a42f10
 import os
@@ -315,7 +315,7 @@ class SpatialPyramid(_Stateless):
 # %% ../../nbs/images/07_transformers.ipynb #9833cd5b
 CELLS = ((1, 1), (2, 2), (3, 1))      # rows x columns: whole, quarters, three strips
 
-# %% ../../nbs/images/07_transformers.ipynb #6f8c5c13
+# %% ../../nbs/images/07_transformers.ipynb #ded5fde5
 class FisherVector(TransformerMixin, BaseEstimator):
     "Fisher vectors of the patches in each cell of the picture, under a mixture of Gaussians."
     #: pca_ (PCA): projection of the rooted descriptors
@@ -351,8 +351,8 @@ class FisherVector(TransformerMixin, BaseEstimator):
         return np.array(_each(self._picture, _records(X, Patches), self.n_jobs))
 
     def _picture(self, p):
-        P = self.pca_.transform(rooted(p.descriptors))
-        gamma = self.mixture_.predict_proba(P)
+        P = _project(rooted(p.descriptors, np.float32), self.pca_)
+        gamma = responsibilities(P, self.mixture_)
         cells, piece = _pieces(p, self.cells)
         sums = [fisher_sums(P[piece == a], gamma[piece == a]) for a in range(cells.shape[1])]
         sizes = [r*c for r, c in self.cells]
@@ -369,10 +369,10 @@ def _pieces(p, grids):
     _, first, piece = np.unique(code, return_index=True, return_inverse=True)
     return at[:, first], piece
 
-# %% ../../nbs/images/07_transformers.ipynb #4c209a12
-def rooted(D):
+# %% ../../nbs/images/07_transformers.ipynb #95fcf3f1
+def rooted(D, dtype=np.float64):
     "Square roots of descriptors that sum to one: Euclid then compares like Hellinger."
-    D = np.asarray(D, np.float64)
+    D = np.asarray(D, dtype)
     return np.sqrt(D/np.maximum(D.sum(1, keepdims=True), 1e-9))
 
 def fit_mixture(P, n_gaussians, seed):
@@ -380,10 +380,27 @@ def fit_mixture(P, n_gaussians, seed):
     return GaussianMixture(n_gaussians, covariance_type="diag", max_iter=60, reg_covar=1e-5,
                            random_state=seed).fit(P)
 
-# %% ../../nbs/images/07_transformers.ipynb #69fac9ed
+# %% ../../nbs/images/07_transformers.ipynb #10c51a09
+def _project(D, pca):
+    "Coordinates along the principal axes, in the precision of `D`."
+    return (D - pca.mean_.astype(D.dtype))@pca.components_.T.astype(D.dtype)
+
+def responsibilities(P,        # (p, axes) projected descriptors
+                     mixture,  # fitted, with diagonal covariances
+                    )->np.ndarray: # (p, Gaussians), rows that sum to one, in the precision of `P`
+    "How much of each patch belongs to each Gaussian."
+    tight, mu = 1/mixture.covariances_, mixture.means_
+    free = np.log(mixture.weights_) - .5*(mu*mu*tight - np.log(tight)).sum(1)
+    as_is = lambda v: np.ascontiguousarray(v.T, P.dtype)
+    log = P@as_is(mu*tight) - .5*(P*P)@as_is(tight) + free.astype(P.dtype)
+    log -= log.max(1, keepdims=True)
+    np.exp(log, out=log)
+    return log/log.sum(1, keepdims=True)
+
+# %% ../../nbs/images/07_transformers.ipynb #86183e4d
 class FisherSums(NamedTuple):
     "What a Fisher vector needs to know of some patches."
-    count: float              # number of patches
+    patches: float            # number of patches
     mass: np.ndarray          # (Gaussians, 1) sum of responsibilities
     first: np.ndarray         # (Gaussians, axes) of responsibility times patch
     second: np.ndarray        # (Gaussians, axes) of responsibility times squared patch
