@@ -1,5 +1,4 @@
 """The bilinear room: solvers against independent ones, estimators, bad input, the loop."""
-import os
 import numpy as np
 import pytest
 from scipy import sparse
@@ -18,13 +17,14 @@ from boostlit.bilinear.boosting import (BilinearBoostClassifier, BilinearOracle,
                                         SparseBilinearClassifier, alternate, boost_reference,
                                         cell_weights)
 from boostlit.bilinear.corrective import (ComponentOracle, CorrectiveBilinearClassifier,
-                                          SoftMargin, matrix_sets)
+                                          SoftMargin)
 from boostlit.bilinear.theory import alternation_rate, exact_passes
 from boostlit.bilinear.kernels import loss_slopes, loss_value
 from boostlit.core.kernels import kernels
 from boostlit.core.loop import boost
 from boostlit.core.masters import AdaBoost, ExponentialStep, Gentle, Logistic
 from boostlit.lab.l1_solvers import fista, lbfgs_split
+from boostlit.lab.matrices import matrix_sets
 
 
 @pytest.fixture(scope="module")
@@ -514,14 +514,17 @@ def degenerate_gap(Z, y, w, c, loss, a):
 
 
 def check_degenerate(seed):
-    "Both versions of the search and an independent solver on one problem."
+    "Both versions of the search and an independent solver on one problem: the largest gap."
     Z, y, w, c, loss, kind = degenerate_problem(seed)
-    if c == 0: return
+    if c == 0: return 0.
+    gaps = []
     for a in (feature_sign(Z, y, c, w, loss).coef, feature_sign_reference(Z, y, c, w, loss)[0]):
         gap, value = degenerate_gap(Z, y, w, c, loss, a)
+        gaps.append(gap)
         assert gap <= 1e-9, (seed, kind, loss, gap)
     with np.errstate(all="ignore"): other = lbfgs_split(Z, y, c, w, loss, restarts=2)[1]
     assert value <= other*(1 + 1e-9), (seed, kind, loss, value, other)
+    return max(gaps)
 
 
 def check_degenerate_turns(seed):
@@ -541,9 +544,27 @@ def check_degenerate_turns(seed):
 
 @pytest.mark.filterwarnings("ignore")
 def test_degenerate_problems():
-    for seed in range(5000 if os.environ.get("BOOSTLIT_SOAK") else 100):
+    for seed in range(100):
         check_degenerate(seed)
         check_degenerate_turns(seed)
+
+
+@pytest.mark.soak
+@pytest.mark.filterwarnings("ignore")
+def test_soak_five_thousand_degenerate_problems(capsys):
+    "Collinear, wide, weightless, separable, scales of 1e-4 to 1e4: every one solved, none raises."
+    worst, solved, failed = 0., 0, []
+    for seed in range(5000):
+        try:
+            worst = max(worst, check_degenerate(seed))
+            if seed % 7 == 0: check_degenerate_turns(seed)
+            solved += 1
+        except Exception as error:              # counted, then shown: none may be left
+            failed.append((seed, repr(error)[:120]))
+    with capsys.disabled():
+        print(f"\n{solved} of 5000 degenerate problems solved, largest relative gap {worst:.1e}, "
+              f"{len(failed)} failures {failed[:5]}")
+    assert not failed and solved == 5000
 
 
 def test_exact_search_ends_on_dependent_columns():
