@@ -130,7 +130,9 @@ def boost_reference(X, y,                  # (n, words, components) dense array,
         terms.append((alpha, beta))
     return np.array([a for a, _ in terms]), np.array([b for _, b in terms]), F
 
-# %% ../../nbs/bilinear/04_boosting.ipynb #74200ebf
+# %% ../../nbs/bilinear/04_boosting.ipynb #91371594
+#| code-fold: true
+#| code-summary: "`TermSettings`: how a term is fitted"
 class TermSettings(NamedTuple):
     "How a term is fitted."
     c1: float = .1                 # penalty of the words
@@ -802,10 +804,14 @@ class BilinearBoostClassifier(Booster):
         tags.input_tags.allow_nan = False
         return tags
 
-# %% ../../nbs/bilinear/04_boosting.ipynb #938416cd
+# %% ../../nbs/bilinear/04_boosting.ipynb #c56f435d
+#| code-fold: true
+#| code-summary: "Number of one-against-all problems"
 def _parts(sizes): return 1 if sizes["classes"] == 2 else sizes["classes"]
 
-# %% ../../nbs/bilinear/04_boosting.ipynb #c6560c5e
+# %% ../../nbs/bilinear/04_boosting.ipynb #fb2c7c5a
+#| code-fold: true
+#| code-summary: "What a file of the model holds, with its shapes and bounds"
 BilinearBoostClassifier.file_fields = {
     "n_features_in_": Whole("words", 1, 1 << 26),
     "feature_names_in_": OrMissing(Names("words")),
@@ -994,7 +1000,9 @@ def _slope(est, X, codes, weights):
         F = twin.fit(take_rows(X, ~held), codes[~held], w).decision_function(take_rows(X, held))
     return best_slope(F, codes[held], None if weights is None else weights[held])
 
-# %% ../../nbs/bilinear/04_boosting.ipynb #120d8bbc
+# %% ../../nbs/bilinear/04_boosting.ipynb #731f89ea
+#| code-fold: true
+#| code-summary: "`held_out_penalty`: the penalty whose model is best on held-out examples"
 HELD_OUT = "held-out"
 PATH = (.5, .3, .2, .1, .05, .02, .01)        # relative penalties, from the sparsest
 

@@ -137,7 +137,7 @@ class CorrectiveTalk(Conversation):
         self.hypotheses[0][-1] = b
         self.coefficients = [1.]*n_terms
 
-# %% ../../nbs/bilinear/10_corrective.ipynb #1fc43632
+# %% ../../nbs/bilinear/10_corrective.ipynb #491b44e8
 #| code-fold: true
 #| code-summary: "`CorrectiveBilinearClassifier`: totally corrective sparse bilinear model: one component per round, all words solved for again"
 class CorrectiveBilinearClassifier(BilinearBoostClassifier):
@@ -279,13 +279,9 @@ class CorrectiveBilinearClassifier(BilinearBoostClassifier):
         check_controls(self)
         check_number("C", self.C, Real, 0, None)
         if self.n_weights is not None: check_number("n_weights", self.n_weights, Integral, 1, None)
-        X, codes, weights = read_problem(self, X, y, sample_weight)
-        self.scale_ = _length(X)
-        run, stopping = begin_run(self, X, codes, weights, validation)
-        converse(run, [Progress(bool(self.verbose))] + stopping + list(self.callbacks or []))
-        self.slope_ = 1.
-        keep_run(self, run)
-        after_rounds(run, lambda: _finish(self, run, X, codes, weights))
+        problem = read_problem(self, X, y, sample_weight)
+        run = _rounds(self, *problem, validation)
+        after_rounds(run, lambda: _finish(self, run, *problem))
         return self
 
     def make_oracle(self, X: Any, codes: np.ndarray) -> Any:
@@ -369,7 +365,9 @@ class CorrectiveBilinearClassifier(BilinearBoostClassifier):
         """
         return parameters, state
 
-# %% ../../nbs/bilinear/10_corrective.ipynb #1ba40aeb
+# %% ../../nbs/bilinear/10_corrective.ipynb #646c1bdc
+#| code-fold: true
+#| code-summary: "What a file of the model holds"
 CorrectiveBilinearClassifier.file_fields = {
     **BilinearBoostClassifier.file_fields, "scale_": RealField(0., 1e200)}
 
@@ -390,7 +388,21 @@ def _length(X):
                 for i in range(0, len(values), 2**20))
     return float(np.sqrt(total/X.shape[0])) or 1.
 
-# %% ../../nbs/bilinear/10_corrective.ipynb #c01ebb50
+# %% ../../nbs/bilinear/10_corrective.ipynb #b6ee140d
+#| code-fold: true
+#| code-summary: "`_rounds`: the rounds of an estimator, kept as its model"
+def _rounds(est, X, codes, weights, validation=None):
+    "The rounds of an estimator, kept as its model."
+    est.scale_ = _length(X)
+    run, stopping = begin_run(est, X, codes, weights, validation)
+    converse(run, [Progress(bool(est.verbose))] + stopping + list(est.callbacks or []))
+    est.slope_ = 1.
+    keep_run(est, run)
+    return run
+
+# %% ../../nbs/bilinear/10_corrective.ipynb #50ca3dde
+#| code-fold: true
+#| code-summary: "`_finish`: cut and log-odds, put in place together"
 def _finish(est, run, X, codes, weights):
     "Cut and log-odds, worked out first and put in place together."
     words, biases = est.words_, est.biases_
@@ -419,7 +431,7 @@ def _cut(est, run):
         biases[0, k] = b
     return words, biases
 
-# %% ../../nbs/bilinear/10_corrective.ipynb #4c3b489f
+# %% ../../nbs/bilinear/10_corrective.ipynb #453c8625
 #| code-fold: true
 #| code-summary: "`_log_odds`: Platt's curve of every class, from three folds"
 def _log_odds(est, X, codes, weights):
@@ -431,7 +443,8 @@ def _log_odds(est, X, codes, weights):
     twin = clone(est).set_params(calibrate=False, early_stopping=False, verbose=False,
                                  callbacks=[AllOrNothing()], n_estimators=max(est.n_rounds_, 1))
     for a, b in [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(3)]:
-        twin.fit(X.take(a), codes[a], None if weights is None else weights[a])
+        part = read_problem(twin, X.take(a), codes[a], None if weights is None else weights[a])
+        _finish(twin, _rounds(twin, *part), *part)               # an interrupt goes all the way up
         scores[b] = twin.decision_function(X.take(b)).reshape(len(b), -1)
     for k, s in enumerate(scores.T):
         own = codes == (1 if parts == 1 else k)
