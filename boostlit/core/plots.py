@@ -301,6 +301,7 @@ class TermsDisplay(ModelDisplay):
     >>> model = LogitBoostClassifier(n_estimators=20).fit(X, y)
     >>> terms, history = TermsDisplay.from_estimator(model, top=5), HistoryDisplay.from_estimator(model)
     >>> print(len(terms.ax_.patches), "bars,", len(history.ax_.lines), "curves")
+    5 bars, 2 curves
     """
 
 # %% ../../nbs/core/10_plots.ipynb #52eadc4a
@@ -340,6 +341,7 @@ class HistoryDisplay(ModelDisplay):
     >>> model = LogitBoostClassifier(n_estimators=20).fit(X, y)
     >>> terms, history = TermsDisplay.from_estimator(model, top=5), HistoryDisplay.from_estimator(model)
     >>> print(len(terms.ax_.patches), "bars,", len(history.ax_.lines), "curves")
+    5 bars, 2 curves
     """
     draws, needs, whole = "plot_history", "history_", True
 
