@@ -221,7 +221,8 @@ def test_colsample(kind, load, tmp_path):
     "A share of one changes no bit; less is drawn by the seed, and goes on from where it stopped."
     X, y = load()
     plain = kind(n_estimators=12).fit(X, y)
-    assert plain.stumps_.tobytes() == kind(n_estimators=12, colsample=1.).fit(X, y).stumps_.tobytes()
+    all_of_them = kind(n_estimators=12, colsample=1.).fit(X, y)
+    assert plain.stumps_.tobytes() == all_of_them.stumps_.tobytes()
     few = [kind(n_estimators=12, colsample=.3, random_state=s).fit(X, y) for s in (0, 0, 1)]
     assert few[0].stumps_.tobytes() == few[1].stumps_.tobytes() != few[2].stumps_.tobytes()
     half = kind(n_estimators=5, colsample=.3, random_state=0, warm_start=True).fit(X, y)

@@ -133,12 +133,12 @@ def margin_gap(d:float,          # VC dimension of the base class
     gap = constant*np.sqrt((d*np.log(n/d)**2/theta**2 + math.log(1/risk))/n)
     return np.where(np.asarray(N) < d, np.inf, gap)[()]
 
-# %% ../../nbs/core/07_bounds.ipynb #85170052
+# %% ../../nbs/core/07_bounds.ipynb #46090e1f
 def margin_width(dichotomies,      # of the base class on N points: a number or several
                  N,                # training examples
                  theta,            # margin, in (0, 1]
                  risk:float=0.05,  # chance that the bound fails
-                ):                 # true error exceeds the share of margins up to theta by at most this
+                ):                 # true error minus the share of margins up to theta, at most
     "Complexity term of the margin bound with constants, for all margins at once."
     _positive(dichotomies=dichotomies, N=N, theta=theta)
     _check_risk(risk)
