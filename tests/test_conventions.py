@@ -229,6 +229,9 @@ def test_set_output_and_feature_names_out():
 DISPLAYS = {
     "AdaBoostClassifier": "ShapeDisplay",
     "GentleBoostClassifier": "ShapeDisplay",
+    "LogitBoostClassifier": "ShapeDisplay",
+    "GlassBoxClassifier": "TermsDisplay",
+    "CorrectiveBilinearClassifier": "TermsDisplay",
     "QuadraticBoostClassifier": "ProductDisplay",
     "LPBoostClassifier": "PatternDisplay",
     "OneAndHalfClassLPBoost": "PatternDisplay",
@@ -260,13 +263,23 @@ def test_displays_and_print(name):
     if hasattr(d, "estimator"): assert str(d) and len(str(d).splitlines()) <= d.top + 1
 
 
-# drawn by functions of their pages; a display class is still to come
-WITHOUT_DISPLAY = {"GlassBoxClassifier", "CorrectiveBilinearClassifier", "LogitBoostClassifier"}
-
-
 def test_every_boosting_estimator_has_a_display():
     boosting = {n for n in ESTIMATORS if hasattr(getattr(boostlit, n), "terms_")}
-    assert boosting <= set(DISPLAYS) | WITHOUT_DISPLAY
+    assert boosting <= set(DISPLAYS)
+
+
+@pytest.mark.parametrize("name", [n for n in DISPLAYS if hasattr(getattr(boostlit, n), "terms_")])
+def test_terms_and_history_of_any_booster(name):
+    import matplotlib.pyplot as plt
+    est, X, y = case(name)
+    fit(est, X, None if ESTIMATORS[name][0] == ONE else y, None)
+    terms, history = (getattr(boostlit, d).from_estimator(est)
+                      for d in ("TermsDisplay", "HistoryDisplay"))
+    assert len(terms.ax_.patches) == min(10, est.terms_.num_rows)
+    assert history.ax_.lines
+    if isinstance(est, boostlit.Booster):
+        assert issubclass(est.display, boostlit.TermsDisplay.__mro__[1])
+    plt.close("all")
 
 
 BYTES = """

@@ -1,6 +1,9 @@
 "The one loop: pairs that fit, pairs that refuse, and what every booster inherits from it."
+import inspect
+
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import load_wine
 from sklearn.metrics import log_loss
 
@@ -8,9 +11,17 @@ from boostlit import (
     AdaBoost, AdaBoostClassifier, Checkpoint, Gentle, GentleBoostClassifier, Logistic,
     LogitBoostClassifier, MadaBoost, Multinomial, SAMME, StumpOracle, boost,
 )
+import boostlit
+from boostlit import Booster
 from boostlit.core.masters import ExponentialStep, best_step
+from test_bad_input import ESTIMATORS, estimator, good_data
 
 BOOSTERS = [AdaBoostClassifier, GentleBoostClassifier, LogitBoostClassifier]
+# every public estimator that stands on the loop; one that moves there joins by itself
+EVERY = [n for n in ESTIMATORS if issubclass(getattr(boostlit, n), Booster)
+         and "n_estimators" in getattr(boostlit, n)().get_params()]
+ORDER = ["learning_rate", "subsample", "early_stopping", "validation_fraction", "n_iter_no_change",
+         "warm_start", "class_weight", "callbacks", "n_jobs", "random_state", "verbose"]
 
 
 def noisy(n=600, noise=.2, seed=0):
@@ -118,3 +129,109 @@ def test_class_oracles_serve_two_class_masters():
         boost(StumpOracle(X), ExponentialStep(), signs, 6)
     with pytest.raises(ValueError, match="one class against the rest"):
         boost(StumpOracle(X), AdaBoost(), signs, 6, n_classes=3)
+
+
+def corrective(name):
+    "Does its master set all coefficients anew in every round? Then nothing is shrunken or sampled."
+    est = getattr(boostlit, name)()
+    return est.make_master(2).corrective if type(est).make_master else False
+
+
+def every(name, n=60, **parameters):
+    "An estimator of the public list with these parameters, and data for it."
+    kind, est = estimator(name)
+    X, y, _ = good_data(kind, n)
+    est = clone(est).set_params(n_estimators=6)
+    if "random_state" in est.get_params():
+        est.set_params(random_state=0)
+    return est.set_params(**parameters), X, y
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_every_booster_has_every_control(name):
+    cls = getattr(boostlit, name)
+    lacking = {p for p in ORDER if p not in inspect.signature(cls.__init__).parameters}
+    assert lacking <= ({"learning_rate", "subsample", "warm_start"} if corrective(name) else set())
+    for method in ("staged_score", "staged_predict", "staged_predict_proba", "predict_log_proba"):
+        assert callable(getattr(cls, method))
+    parameters = inspect.signature(cls.__init__).parameters
+    for new, old in (("estimator", "base_learner"), ("categorical_features", "nominal_features")):
+        assert old not in parameters or new in parameters
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", EVERY)
+def test_every_booster_goes_on_where_it_stopped(name):
+    "n rounds, then 2n: the model of 2n rounds at once."
+    whole, X, y = every(name)
+    if "warm_start" not in whole.get_params():
+        pytest.skip("a corrective master without warm starts")
+    half = clone(whole).set_params(n_estimators=3, warm_start=True).fit(X, y)
+    half.set_params(n_estimators=6).fit(X, y)
+    whole.fit(X, y)
+    assert half.n_iter_ == whole.n_iter_
+    np.testing.assert_array_equal(half.decision_function(X), whole.decision_function(X))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", EVERY)
+def test_every_booster_samples_weighs_and_listens(name):
+    heard = []
+    plain, X, y = every(name, callbacks=[lambda run: heard.append(len(run.history))])
+    plain.fit(X, y)
+    assert heard == list(range(1, len(heard) + 1)) and len(heard) >= plain.n_iter_
+    if "subsample" not in plain.get_params():
+        return
+    drawn = [clone(plain).set_params(subsample=.5, callbacks=None, random_state=s).fit(X, y)
+             for s in (0, 0)]
+    np.testing.assert_array_equal(*(d.decision_function(X) for d in drawn))
+    first = y == np.unique(y)[0]
+    said = [clone(plain).set_params(class_weight={c: w for c, w in zip(np.unique(y), weights)},
+                                    callbacks=None).fit(X, y).predict(X)
+            for weights in ((50., 1.), (1., 50.))] if len(np.unique(y)) == 2 else []
+    if said:
+        assert (said[0] == y)[first].mean() >= (said[1] == y)[first].mean()
+    *_, last = plain.staged_score(X, y)
+    assert last == pytest.approx(plain.score(X, y))
+    np.testing.assert_allclose(np.exp(plain.predict_log_proba(X)), plain.predict_proba(X))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", EVERY)
+def test_every_booster_stops_near_its_best_round(name):
+    "On noisy labels the kept round is within 5 % of the best round of the staged curve."
+    est, X, y = every(name, 240)
+    flip = np.random.default_rng(1).random(len(y)) < .2
+    classes = np.unique(y)
+    noisy = np.where(flip, classes[(np.searchsorted(classes, y) + 1) % len(classes)], y)
+    valid = (X[120:], noisy[120:])
+    whole = clone(est).set_params(n_estimators=40).fit(X[:120], noisy[:120])
+    early = clone(est).set_params(n_estimators=40, early_stopping=True, n_iter_no_change=40)
+    early.fit(X[:120], noisy[:120], validation=valid)
+    losses = early.history_["validation_loss"].to_numpy()
+    assert losses.argmin() == len(losses) - 1
+    curve = [log_loss(valid[1], p, labels=classes) for p in whole.staged_predict_proba(valid[0])]
+    if whole.n_iter_ > early.n_iter_ and not corrective(name):
+        assert curve[early.n_iter_ - 1] <= 1.05*min(curve)
+
+
+@pytest.mark.parametrize("kind", BOOSTERS)
+@pytest.mark.parametrize("load", [noisy, lambda: load_wine(return_X_y=True)], ids=["two", "three"])
+def test_colsample(kind, load, tmp_path):
+    "A share of one changes no bit; less is drawn by the seed, and goes on from where it stopped."
+    X, y = load()
+    plain = kind(n_estimators=12).fit(X, y)
+    all_of_them = kind(n_estimators=12, colsample=1.).fit(X, y)
+    assert plain.stumps_.tobytes() == all_of_them.stumps_.tobytes()
+    few = [kind(n_estimators=12, colsample=.3, random_state=s).fit(X, y) for s in (0, 0, 1)]
+    assert few[0].stumps_.tobytes() == few[1].stumps_.tobytes() != few[2].stumps_.tobytes()
+    half = kind(n_estimators=5, colsample=.3, random_state=0, warm_start=True).fit(X, y)
+    half.set_params(n_estimators=12).fit(X, y)
+    assert half.stumps_.tobytes() == few[0].stumps_.tobytes()
+    for rounds in (5, 12):
+        again = kind(n_estimators=rounds, colsample=.3, random_state=0,
+                     callbacks=[Checkpoint(tmp_path/"run.npz", every=5)]).fit(X, y)
+    assert again.stumps_.tobytes() == few[0].stumps_.tobytes()
+    for share in (0., 1.1, True, "x"):
+        with pytest.raises(ValueError, match="colsample"):
+            kind(colsample=share).fit(X, y)

@@ -37,7 +37,9 @@ from .stumps import STUMP, LearnerOracle, StumpOracle, describe_stump, learner_s
 from .tables import (WholeFit, encode_labels, history_table, normalise_weights,
                                   tabular_input)
 
-# %% ../../nbs/core/06_boosters.ipynb #31ebc97e
+# %% ../../nbs/core/06_boosters.ipynb #c96d25a3
+#| code-fold: true
+#| code-summary: "The table of constraints"
 CONTROLS: dict = {
     "n_estimators": [Interval(Integral, 1, None, closed="left")],
     "learning_rate": [Interval(Real, 0, None, closed="neither")],
@@ -66,10 +68,10 @@ def check_controls(est)->None:
 
 def _words(rules): return {rule for rule in rules if isinstance(rule, str)}
 
-# %% ../../nbs/core/06_boosters.ipynb #15957169
+# %% ../../nbs/core/06_boosters.ipynb #57cece63
 #| code-fold: true
 #| code-summary: "A number in a range, for parameters of the rooms"
-def check_number(name:str, value:Any, kind:type, low, high)->None:
+def check_number(name:str, value:Any, kind:Any, low:Any, high:Any)->None:
     """Raise unless `value` is a number of a kind (Integral: at least `low`; Real: above `low`), at
     most `high`."""
     if isinstance(value, bool) or not isinstance(value, kind) or not np.isfinite(value):
@@ -213,7 +215,9 @@ class Predictions(WholeFit, ClassifierMixin, BaseEstimator):
 
     def __str__(self): return readable(self)
 
-# %% ../../nbs/core/06_boosters.ipynb #cad848d2
+# %% ../../nbs/core/06_boosters.ipynb #006b6976
+#| code-fold: true
+#| code-summary: "An oracle and a master as a scikit-learn classifier"
 class Booster(Predictions):
     """An oracle and a master as a scikit-learn classifier.
 
@@ -552,7 +556,9 @@ def take_rows(X, keep):
     "Some rows of an array, or of anything with `take`."
     return X[keep] if isinstance(X, np.ndarray) else X.take(np.flatnonzero(keep))
 
-# %% ../../nbs/core/06_boosters.ipynb #c427a385
+# %% ../../nbs/core/06_boosters.ipynb #e4efc863
+#| code-fold: true
+#| code-summary: "The run of an estimator on its problem"
 def begin_run(est, X, codes, weights, validation=None)->tuple:
     "The run of an estimator on its problem, and the listeners that stop it early."
     rng = check_random_state(est.random_state)
@@ -683,7 +689,9 @@ def warn_nothing_learnt(est)->None:
                   "guessing (are the features constant?); every row gets the same score",
                   RuntimeWarning, stacklevel=4)
 
-# %% ../../nbs/core/06_boosters.ipynb #c3288c6b
+# %% ../../nbs/core/06_boosters.ipynb #38327f47
+#| code-fold: true
+#| code-summary: "Yield the scores of validated rows after each round"
 def staged_sums(est, X):
     "Yield the scores of validated rows after each round: (n,) for two classes, (n, K) for more."
     n_classes = len(est.classes_)
@@ -802,7 +810,7 @@ def file_of(hypothesis:np.dtype, name:str="hypotheses_", **ranges):
                 "alphas_": Array("float64", shape, -1e100, 1e100)}
     return staticmethod(fields)
 
-# %% ../../nbs/core/06_boosters.ipynb #cdc0799f
+# %% ../../nbs/core/06_boosters.ipynb #17b9a63e
 #| code-fold: true
 #| code-summary: "Boosted stumps, or boosted learners"
 class _StumpBooster(Booster):
@@ -819,7 +827,7 @@ class _StumpBooster(Booster):
         "criterion": [StrOptions({"error", "entropy"})]}
 
     def __init__(self,
-                 # scikit-learn classifier or regressor that takes `sample_weight`; None for our stump
+                 # scikit-learn learner that takes `sample_weight`; None for our stump
                  estimator:"BaseEstimator|None"=None,
                  n_estimators:int=100,
                  # most codes of a numeric column; None for every distinct value
@@ -997,7 +1005,7 @@ class AdaBoostClassifier(_StumpBooster):
     Parameters
     ----------
     estimator : BaseEstimator | None, default=None
-        scikit-learn classifier or regressor that takes `sample_weight`; None for our stump
+        scikit-learn learner that takes `sample_weight`; None for our stump
     n_estimators : int, default=100
         most rounds
     criterion : str, default="error"
@@ -1137,7 +1145,7 @@ class GentleBoostClassifier(_StumpBooster):
     Parameters
     ----------
     estimator : BaseEstimator | None, default=None
-        scikit-learn classifier or regressor that takes `sample_weight`; None for our stump
+        scikit-learn learner that takes `sample_weight`; None for our stump
     n_estimators : int, default=100
         most rounds
     max_bins : int | None, default=256
@@ -1218,7 +1226,9 @@ class GentleBoostClassifier(_StumpBooster):
     """
     master, kind_of_stump = Gentle, "least_squares"
 
-# %% ../../nbs/core/06_boosters.ipynb #f3a33157
+# %% ../../nbs/core/06_boosters.ipynb #7ac3a092
+#| code-fold: true
+#| code-summary: "LogitBoost"
 class LogitBoostClassifier(_StumpBooster):
     """LogitBoost: the logistic loss by Newton steps over stumps, or any learner that takes
     `sample_weight`.
@@ -1226,7 +1236,7 @@ class LogitBoostClassifier(_StumpBooster):
     Parameters
     ----------
     estimator : BaseEstimator | None, default=None
-        scikit-learn classifier or regressor that takes `sample_weight`; None for our stump
+        scikit-learn learner that takes `sample_weight`; None for our stump
     n_estimators : int, default=200
         most rounds
     learning_rate : float, default=.3

@@ -5,19 +5,21 @@ dimensions and margins, each as a function with its picture."""
 
 # %% auto #0
 __all__ = ['product_bound', 'rounds_to_zero', 'sauer', 'vc_dimension', 'stump_dichotomies',
-           'stumps_shatter', 'stump_vc', 'vc_gap', 'combination_vc', 'margin_gap']
+           'stumps_shatter', 'stump_vc', 'vc_gap', 'combination_vc', 'margin_gap', 'margin_width',
+           'stump_growth']
 
 # %% ../../nbs/core/07_bounds.ipynb #ea301f06
 import math
 from itertools import combinations
 import numpy as np
 
-# %% ../../nbs/core/07_bounds.ipynb #61bb9dd1
+# %% ../../nbs/core/07_bounds.ipynb #c49d3878
 def product_bound(edges      # edge of every round, each in [-1, 1]
                  )->np.ndarray: # bound on the training error after each round
     "Training-error bound of AdaBoost: the running product of sqrt(1 - edge^2)."
     edges = np.asarray(edges, dtype=np.float64)
-    if (np.abs(edges) > 1 + 1e-12).any(): raise ValueError("an edge lies in [-1, 1]")
+    if (np.abs(edges) > 1 + 1e-12).any():
+        raise ValueError("an edge lies in [-1, 1]")
     return np.cumprod(np.sqrt(np.maximum(0., 1 - edges**2)))
 
 def rounds_to_zero(n:int,        # training examples
@@ -35,7 +37,9 @@ def sauer(m:int,       # number of points
     "The sum of binomials of Sauer's lemma."
     return sum(math.comb(m, i) for i in range(min(d, m) + 1))
 
-# %% ../../nbs/core/07_bounds.ipynb #ac6ed5f8
+# %% ../../nbs/core/07_bounds.ipynb #9349e61d
+#| code-fold: true
+#| code-summary: "VC dimension of a finite family, by brute force"
 def vc_dimension(D:np.ndarray # dichotomies of a finite point set, as rows
                 )->int:       # size of its largest shattered subset
     "VC dimension of a finite family on a finite set, by brute force."
@@ -46,7 +50,9 @@ def vc_dimension(D:np.ndarray # dichotomies of a finite point set, as rows
         best = k
     return best
 
-# %% ../../nbs/core/07_bounds.ipynb #365c2f6f
+# %% ../../nbs/core/07_bounds.ipynb #157ef4ad
+#| code-fold: true
+#| code-summary: "Dichotomies of points by stumps"
 def stump_dichotomies(P:np.ndarray # (m, p) points
                      )->np.ndarray: # the different sign vectors of axis-parallel stumps, as rows
     "All dichotomies of the points by numeric stumps, constants included."
@@ -59,45 +65,59 @@ def stumps_shatter(P:np.ndarray)->bool:
     "Do stumps realise all labellings of these points?"
     return len(stump_dichotomies(P)) == 1 << len(P)
 
-# %% ../../nbs/core/07_bounds.ipynb #475bfbc3
+# %% ../../nbs/core/07_bounds.ipynb #86193160
 def stump_vc(p:int,  # number of numeric features
             )->int:  # VC dimension of stumps on them
     "The VC dimension of axis-parallel stumps on `p` real features."
-    if p < 1: raise ValueError(f"p must be at least 1, got {p}")
+    if p < 1:
+        raise ValueError(f"p must be at least 1, got {p}")
     m = 1
-    while math.comb(m + 1, (m + 1)//2) <= 2*p: m += 1
+    while math.comb(m + 1, (m + 1)//2) <= 2*p:
+        m += 1
     return m
 
-# %% ../../nbs/core/07_bounds.ipynb #4862edb1
+# %% ../../nbs/core/07_bounds.ipynb #2bb30ead
+#| code-fold: true
+#| code-summary: "Sensible arguments"
 def _positive(**values):
     "Raise unless all numbers are positive."
     bad = [k for k, v in values.items() if not np.all(np.asarray(v) > 0)]
-    if bad: raise ValueError(f"{bad[0]} must be positive, got {values[bad[0]]}")
+    if bad:
+        raise ValueError(f"{bad[0]} must be positive, got {values[bad[0]]}")
 
-def _risk(risk):
-    if not 0 < risk < 1: raise ValueError(f"risk must lie in (0, 1), got {risk}")
+def _check_risk(risk):
+    "Raise unless a chance is one that a bound can hold except for."
+    if not 0 < risk < 1:
+        raise ValueError(f"risk must lie in (0, 1), got {risk}")
 
-# %% ../../nbs/core/07_bounds.ipynb #bf491d7d
+# %% ../../nbs/core/07_bounds.ipynb #cad33bbb
+#| code-fold: true
+#| code-summary: "Eq. (4)"
 def vc_gap(d:float,          # VC dimension
            N,                # training examples: a number or several
            risk:float=0.05,  # chance that the bound fails
           ):                 # true error exceeds training error by at most this
     "Complexity term of Vapnik's bound; infinite where there are fewer examples than dimensions."
     _positive(d=d, N=N)
-    _risk(risk)
+    _check_risk(risk)
     n = np.maximum(np.asarray(N, dtype=float), d)
     gap = 2*np.sqrt((d*(np.log(2*n/d) + 1) - math.log(risk/9))/n)
     return np.where(np.asarray(N) < d, np.inf, gap)[()]
 
-# %% ../../nbs/core/07_bounds.ipynb #7b76d284
+# %% ../../nbs/core/07_bounds.ipynb #eb5da584
+#| code-fold: true
+#| code-summary: "Eq. 19"
 def combination_vc(d:float,  # VC dimension of the base class, at least 2
                    T:int,    # number of members combined
                   )->float:
     "Bound on the VC dimension of thresholded linear combinations of T members."
-    if d < 2 or T < 1: raise ValueError(f"the bound holds for d >= 2 and T >= 1, got {d} and {T}")
+    if d < 2 or T < 1:
+        raise ValueError(f"the bound holds for d >= 2 and T >= 1, got {d} and {T}")
     return 2*(d + 1)*(T + 1)*math.log2(math.e*(T + 1))
 
-# %% ../../nbs/core/07_bounds.ipynb #cd801e29
+# %% ../../nbs/core/07_bounds.ipynb #f278f5bc
+#| code-fold: true
+#| code-summary: "Eq. (5)"
 def margin_gap(d:float,          # VC dimension of the base class
                N,                # training examples: a number or several
                theta:float,      # margin, in (0, 1]
@@ -106,8 +126,25 @@ def margin_gap(d:float,          # VC dimension of the base class
               ):                 # true error exceeds the share of small margins by at most this
     "Complexity term of the margin bound up to its unknown constant; infinite where N < d."
     _positive(d=d, N=N, theta=theta)
-    _risk(risk)
-    if theta > 1: raise ValueError(f"theta must lie in (0, 1], got {theta}")
+    _check_risk(risk)
+    if theta > 1:
+        raise ValueError(f"theta must lie in (0, 1], got {theta}")
     n = np.maximum(np.asarray(N, dtype=float), d)
     gap = constant*np.sqrt((d*np.log(n/d)**2/theta**2 + math.log(1/risk))/n)
     return np.where(np.asarray(N) < d, np.inf, gap)[()]
+
+# %% ../../nbs/core/07_bounds.ipynb #46090e1f
+def margin_width(dichotomies,      # of the base class on N points: a number or several
+                 N,                # training examples
+                 theta,            # margin, in (0, 1]
+                 risk:float=0.05,  # chance that the bound fails
+                ):                 # true error minus the share of margins up to theta, at most
+    "Complexity term of the margin bound with constants, for all margins at once."
+    _positive(dichotomies=dichotomies, N=N, theta=theta)
+    _check_risk(risk)
+    followed = np.sqrt(2*np.log(dichotomies)/np.asarray(N, float))
+    return 4*followed/theta + np.sqrt(np.log(4/(np.asarray(theta)*risk))/(2*np.asarray(N, float)))
+
+def stump_growth(p:int, N)->np.ndarray:
+    "At most so many dichotomies of N points by stumps on p numeric features."
+    return 2*p*(np.asarray(N, float) - 1) + 2

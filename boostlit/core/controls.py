@@ -5,15 +5,16 @@ loop that every estimator inherits."""
 
 # %% auto #0
 __all__ = ['hold_out', 'EarlyStopping', 'RowSample', 'fingerprint', 'data_mark', 'Checkpoint',
-           'write_terms', 'replay_file']
+           'memories', 'recall', 'write_terms', 'replay_file']
 
-# %% ../../nbs/core/05_controls.ipynb #48f859b5
+# %% ../../nbs/core/05_controls.ipynb #af6a995c
 import hashlib
 from pathlib import Path
 from typing import Any
 import numpy as np
 from .loop import Callback, Run
 from .models import write_whole
+from .tables import normalise_weights
 
 # %% ../../nbs/core/05_controls.ipynb #163f5d43
 def hold_out(codes:np.ndarray,    # class number of each row
@@ -29,7 +30,9 @@ def hold_out(codes:np.ndarray,    # class number of each row
         raise ValueError("too few rows to hold any out for early stopping")
     return held
 
-# %% ../../nbs/core/05_controls.ipynb #c3870592
+# %% ../../nbs/core/05_controls.ipynb #2bca99ec
+#| code-fold: true
+#| code-summary: "Watch the loss of held-out rows; keep the best round"
 class EarlyStopping(Callback):
     """Watch the loss of held-out rows; keep the best round.
 
@@ -60,10 +63,7 @@ class EarlyStopping(Callback):
                  weights:"np.ndarray|None"=None, # of the rows
                  patience:int=10):  # rounds without progress before the end
         self.X, self.labels, self.patience = X, labels, patience
-        n = len(labels[0])
-        self.weights = (
-            np.full(n, 1 / n) if weights is None else np.asarray(weights, float) / np.sum(weights)
-        )
+        self.weights = normalise_weights(weights, len(labels[0]))
 
     def begin(self, run:Run)->None:
         """Scores of zero.
@@ -121,7 +121,9 @@ class EarlyStopping(Callback):
             run.keep(self.best_round)
             run.stopped = run.stopped or "validation loss"
 
-# %% ../../nbs/core/05_controls.ipynb #2dd0dd28
+# %% ../../nbs/core/05_controls.ipynb #b73bda2b
+#| code-fold: true
+#| code-summary: "Shows the oracle a random share of the rows"
 class RowSample:
     "Shows the oracle a random share of the rows, another one in each round."
     def __init__(self, fraction:float, # share of the rows, in (0, 1]
@@ -137,14 +139,25 @@ class RowSample:
         total = shown.sum(axis=-1, keepdims=True)
         return np.where(total > 0, shown/np.where(total > 0, total, 1.), weights)
 
-# %% ../../nbs/core/05_controls.ipynb #b7b78057
+    def memory(self)->dict:
+        "State of the generator, for check-points."
+        _, key, position, *_ = self.rng.get_state()
+        return dict(key=key, position=np.array(position))
+
+    def remember(self, told:dict)->None:
+        "Go on drawing where a check-point was written."
+        self.rng.set_state(("MT19937", told["key"], int(told["position"]), 0, 0.))
+
+# %% ../../nbs/core/05_controls.ipynb #95be3f4b
+#| code-fold: true
+#| code-summary: "A short hash of the content of arrays"
 def fingerprint(*arrays)->str:
     "A short hash of the content of arrays."
     digest = hashlib.blake2b(digest_size=16)
     for a in arrays:
         a = np.ascontiguousarray(a)
         digest.update(f"{a.dtype.str}{a.shape}".encode())
-        digest.update(a.view(np.uint8) if a.dtype.kind != "O" else repr(a.tolist()).encode())
+        digest.update(a.tobytes() if a.dtype.kind != "O" else repr(a.tolist()).encode())
     return digest.hexdigest()
 
 def data_mark(run)->str:
@@ -152,7 +165,9 @@ def data_mark(run)->str:
     states = [part.state for part in run.parts]
     return fingerprint(*(s.y for s in states), *(s.start for s in states))
 
-# %% ../../nbs/core/05_controls.ipynb #c3599fc0
+# %% ../../nbs/core/05_controls.ipynb #9a40e88c
+#| code-fold: true
+#| code-summary: "Writes the terms to a file now and then"
 class Checkpoint(Callback):
     """Writes the terms to a file now and then; goes on from it when it is there.
 
@@ -208,7 +223,25 @@ class Checkpoint(Callback):
         if run.history:
             write_terms(run, self.path, self.mark)
 
-# %% ../../nbs/core/05_controls.ipynb #ffe5220f
+# %% ../../nbs/core/05_controls.ipynb #f933ddaa
+#| code-fold: true
+#| code-summary: "(name"
+def memories(part)->list:
+    "(name, array) of what the oracle and the sampler of a part remember."
+    owners = (("oracle", part.oracle), ("sample", getattr(part, "sample", None)))
+    return [(f"{who}_{n}", v) for who, owner in owners if hasattr(owner, "memory")
+            for n, v in owner.memory().items()]
+
+def recall(part, told:dict)->None:
+    "Give the oracle and the sampler of a part their memories back."
+    for who, owner in (("oracle", part.oracle), ("sample", getattr(part, "sample", None))):
+        mine = {n[len(who) + 1:]: v for n, v in told.items() if n.startswith(f"{who}_")}
+        if mine and owner is not None:
+            owner.remember(mine)
+
+# %% ../../nbs/core/05_controls.ipynb #02199582
+#| code-fold: true
+#| code-summary: "The terms of a run as arrays in an npz file"
 def write_terms(run, path, mark):
     "The terms of a run as arrays in an npz file."
     arrays = dict(mark=np.array(mark), marks=np.array(run.marks))
@@ -217,11 +250,9 @@ def write_terms(run, path, mark):
         if hypotheses.dtype.hasobject:
             raise ValueError("a check-point needs hypotheses that are numpy records; "
                              f"those of {type(part.oracle).__name__} are Python objects")
-        arrays[f"hypotheses{k}"], arrays[f"coefficients{k}"] = (
-            hypotheses,
-            np.array(part.coefficients),
-        )
-        for name, value in getattr(part.oracle, "memory", dict)().items():
+        arrays[f"hypotheses{k}"] = hypotheses
+        arrays[f"coefficients{k}"] = np.array(part.coefficients)
+        for name, value in memories(part):
             arrays[f"memory{k}_{name}"] = np.asarray(value)
     columns = sorted({key for row in run.history for key in row})
     for key in columns:
@@ -231,7 +262,9 @@ def write_terms(run, path, mark):
             np.savez(f, **arrays)
     write_whole(path, write)
 
-# %% ../../nbs/core/05_controls.ipynb #d0d8f17f
+# %% ../../nbs/core/05_controls.ipynb #30ce014b
+#| code-fold: true
+#| code-summary: "Put the terms of a check-point into a run that has not begun"
 def replay_file(run, path, mark):
     "Put the terms of a check-point into a run that has not begun."
     with np.load(path, allow_pickle=False) as file:
@@ -241,9 +274,7 @@ def replay_file(run, path, mark):
         for k, part in enumerate(run.parts):
             part.replay(list(file[f"hypotheses{k}"]), file[f"coefficients{k}"].tolist())
             told = {n.split("_", 1)[1]: file[n] for n in file.files if n.startswith(f"memory{k}_")}
-            if told:
-                part.oracle.remember(told)
-        history = {
-            n[len("history_") :]: file[n].tolist() for n in file.files if n.startswith("history_")
-        }
+            recall(part, told)
+        names = [n for n in file.files if n.startswith("history_")]
+        history = {n.partition("_")[2]: file[n].tolist() for n in names}
     run.history[:] = [dict(zip(history, row)) for row in zip(*history.values())]

@@ -9,12 +9,22 @@ __all__ = ['DatasetError', 'registry', 'dataset_info', 'fingerprint', 'describe_
            'read_dataset', 'fetch_file', 'parse_uci', 'typed_table', 'parse_openml', 'parse_graphs',
            'fetch_dataset', 'load_dataset', 'list_datasets']
 
-# %% ../../nbs/core/11_datasets.ipynb #00f69a96
-import contextlib, hashlib, html, io, json, os, sys, tempfile
+# %% ../../nbs/core/11_datasets.ipynb #a3f4dbdb
+import contextlib
+import hashlib
+import html
+import io
+import json
+import os
+import sys
+import tempfile
 from functools import cached_property, lru_cache
 from importlib.resources import files
 from pathlib import Path
-import numpy as np, pyarrow as pa, pyarrow.compute as pc, pyarrow.parquet as pq
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, TransformerMixin
 from .models import TABLE_FIELDS, Each, Labels, OrNone
@@ -389,7 +399,7 @@ def cache_dir()->Path: # a folder that may not exist yet
     else: base = os.environ.get("XDG_CACHE_HOME") or Path.home()/".cache"
     return Path(base)/"boostlit"
 
-# %% ../../nbs/core/11_datasets.ipynb #5c9e0a17
+# %% ../../nbs/core/11_datasets.ipynb #1bc98cb9
 def find_dataset(name:str, # a name from `list_datasets`
                 )->"Path|None": # its file, if there is one here
     "The file of a data set in `$BOOSTLIT_DATA` or the cache, without any download."
@@ -397,6 +407,7 @@ def find_dataset(name:str, # a name from `list_datasets`
     homes = [Path(d).expanduser() for d in [os.environ.get("BOOSTLIT_DATA")] if d] + [cache_dir()]
     for p in (q for h in homes for q in (h/sub/f"{name}.parquet", h/f"{name}.parquet")):
         if p.is_file(): return p
+    return None
 
 def have_dataset(name:str, # a name from `list_datasets`
                 )->bool:   # can it be loaded without a download?
@@ -443,7 +454,7 @@ def check_table(table:pa.Table, # a table that claims to be the data set
                            "registry's; remove the file to fetch it again, or pass verify=False")
     return table
 
-# %% ../../nbs/core/11_datasets.ipynb #c77c0949
+# %% ../../nbs/core/11_datasets.ipynb #6de639cf
 def read_dataset(path,             # a Parquet file
                  name:str,         # the data set it should hold
                  verify:bool=True, # compare with the registry?
@@ -453,7 +464,8 @@ def read_dataset(path,             # a Parquet file
         table = pq.read_table(path)
     except (pa.ArrowInvalid, OSError) as e:
         raise DatasetError(
-            f"{path} cannot be read as Parquet (truncated or overwritten?): remove it to fetch {name!r} again"
+            f"{path} cannot be read as Parquet (truncated or overwritten?): "
+            f"remove it to fetch {name!r} again"
         ) from e
     return check_table(table, name, str(path)) if verify else table
 
@@ -599,10 +611,10 @@ def parse_openml(bunch,      # from `fetch_openml(as_frame=False, target_column=
         columns[-1] = pa.chunked_array([[m[t] for t in columns[-1].to_pylist()]])
     return typed_table(columns, info)
 
-# %% ../../nbs/core/11_datasets.ipynb #4d78233c
+# %% ../../nbs/core/11_datasets.ipynb #aae346cc
 def parse_graphs(raw:bytes,  # a zip archive in the layout of the TU Dortmund collection
                  info:dict,  # the registry's entry
-                )->pa.Table: # graph_id, nodes, edges (each once, src < dst, counted within the graph), target
+                )->pa.Table: # graph_id, nodes, edges (each once, src < dst), target
     "Read a labelled graph collection: one list of nodes and one of edges a graph."
     import zipfile
     name = info["fetch"]["graphs"]
@@ -615,7 +627,7 @@ def parse_graphs(raw:bytes,  # a zip archive in the layout of the TU Dortmund co
         )
     start = np.searchsorted(owner, np.arange(1, len(target)+2))
     nodes = [atoms[a:b].tolist() for a, b in zip(start[:-1], start[1:])]
-    edges = [[] for _ in nodes]
+    edges: list = [[] for _ in nodes]
     for (a, b), label in zip((pairs-1).tolist(), bonds.tolist()):
         g = int(owner[a])-1
         if a < b: edges[g].append({"src": a-int(start[g]), "dst": b-int(start[g]), "label": label})
@@ -685,7 +697,7 @@ def fetch_dataset(name:str,           # a name from `list_datasets`
         raise
     return cache/f"{name}.parquet"
 
-# %% ../../nbs/core/11_datasets.ipynb #64e86d44
+# %% ../../nbs/core/11_datasets.ipynb #efbb15be
 def load_dataset(name:str,           # a name from `list_datasets`
                  download:bool=True, # fetch it from its public home if it is not here?
                  verify:bool=True,   # compare the content with the registry?
@@ -723,7 +735,8 @@ def load_dataset(name:str,           # a name from `list_datasets`
         hint = f"put {name}.parquet into a folder and set BOOSTLIT_DATA to it"
         if not download:
             raise DatasetError(
-                f"{name!r} is neither in $BOOSTLIT_DATA nor in the cache: {hint}, or allow the download"
+                f"{name!r} is neither in $BOOSTLIT_DATA nor in the cache: {hint}, "
+                "or allow the download"
             )
         try:
             path = fetch_dataset(name, progress)

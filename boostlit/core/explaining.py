@@ -15,13 +15,18 @@ from sklearn.utils.validation import check_is_fitted
 from .boosters import feature_names
 from .loop_kernels import ensemble_scores
 
-# %% ../../nbs/core/08_explaining.ipynb #2372e63c
+# %% ../../nbs/core/08_explaining.ipynb #c379609f
+#| code-fold: true
+#| code-summary: "Stumps and weights whose sum is the score of a class"
 def class_stumps(est,        # fitted ensemble of stumps
                  run:int=0,  # number of the class, where there are more than two
                 )->tuple:    # (stumps, their weights)
     """Stumps and weights whose sum is the score of a class: of two, against the rest, or among the
     votes of SAMME."""
-    K = len(est.classes_)
+    K, master = len(est.classes_), est.make_master(len(est.classes_))
+    if K > 2 and master.wide:
+        share = (1 - 1/K)*((np.arange(K) == run) - 1/K)
+        return est.stumps_.ravel(), (share[:, None]*est.alphas_).ravel()
     if K == 2 or len(est.stumps_) > 1:
         return est.stumps_[run], np.atleast_2d(est.alphas_)[run]
     stumps = est.stumps_[0].copy()
@@ -29,7 +34,9 @@ def class_stumps(est,        # fitted ensemble of stumps
         stumps[branch] = (K*(stumps[branch] == run) - 1)/(K - 1)
     return stumps, est.alphas_
 
-# %% ../../nbs/core/08_explaining.ipynb #03cbdc3f
+# %% ../../nbs/core/08_explaining.ipynb #30a4f0c3
+#| code-fold: true
+#| code-summary: "The part of the score that one feature contributes"
 def shape_function(est,          # fitted ensemble of stumps
                    feature:int,  # number of the column
                    # values to evaluate at; None: its categories, or around its thresholds
@@ -46,7 +53,9 @@ def shape_function(est,          # fitted ensemble of stumps
     X[:, feature] = grid
     return grid, ensemble_scores(stumps[mine], alphas[mine], X)
 
-# %% ../../nbs/core/08_explaining.ipynb #fcdefb42
+# %% ../../nbs/core/08_explaining.ipynb #3a4907c3
+#| code-fold: true
+#| code-summary: "The categories of a nominal column"
 def default_grid(est, feature:int, thresholds:np.ndarray)->np.ndarray:
     "The categories of a nominal column, or both sides of every threshold."
     if est.categories_[feature] is not None:
@@ -57,7 +66,9 @@ def default_grid(est, feature:int, thresholds:np.ndarray)->np.ndarray:
     room = .1*(np.ptp(cuts) or 1.)
     return np.unique(np.r_[cuts[0] - room, cuts, np.nextafter(cuts, np.inf), cuts[-1] + room])
 
-# %% ../../nbs/core/08_explaining.ipynb #988dcaf7
+# %% ../../nbs/core/08_explaining.ipynb #a2961c32
+#| code-fold: true
+#| code-summary: "The additive parts of a stump ensemble, strongest features first"
 class ShapeDisplay:
     """The additive parts of a stump ensemble, strongest features first.
 
@@ -65,7 +76,7 @@ class ShapeDisplay:
     ----------
     parts : list
         (feature, grid, contribution on the grid) of each panel
-    names : ArrayLike
+    names : list | ndarray
         of all features
     categories : list | None, default=None
         of all features; None where a feature is numeric
@@ -84,14 +95,15 @@ class ShapeDisplay:
     >>> import numpy as np
     >>> from boostlit import AdaBoostClassifier, ShapeDisplay
     >>> X, y = np.array([[1., 0.], [2., 1.], [3., 0.], [4., 1.]]), [0, 0, 1, 1]
-    >>> display = ShapeDisplay.from_estimator(AdaBoostClassifier(n_estimators=3).fit(X, y), n_features=1)
+    >>> model = AdaBoostClassifier(n_estimators=3).fit(X, y)
+    >>> display = ShapeDisplay.from_estimator(model, n_features=1)
     >>> print(display.figure_ is not None)
     True
     """
     #: axes_ (array of matplotlib axes): one per feature
     #: figure_ (matplotlib figure): the figure they are on
     def __init__(self, parts:list,    # (feature, grid, contribution on the grid) of each panel
-                 names:"ArrayLike",   # of all features
+                 names:"list|np.ndarray", # of all features
                  categories:"list|None"=None, # of all features; None where a feature is numeric
                  label:str=""):       # whom a positive contribution speaks for
         self.parts, self.names, self.categories, self.label = parts, names, categories, label
@@ -143,15 +155,10 @@ class ShapeDisplay:
         """
         import matplotlib.pyplot as plt
         if axes is None:
-            _, axes = plt.subplots(
-                1,
-                len(self.parts),
-                figsize=(2.5 * len(self.parts), 2.4),
-                sharey=True,
-                squeeze=False,
-                layout="constrained",
-            )
-        self.axes_ = np.ravel(axes)
+            size = (2.5*len(self.parts), 2.4)
+            _, axes = plt.subplots(1, len(self.parts), figsize=size, sharey=True, squeeze=False,
+                                   layout="constrained")
+        self.axes_: Any = np.ravel(np.asarray(axes, object))
         self.figure_ = self.axes_[0].figure
         for ax, part in zip(self.axes_, self.parts):
             self.draw_part(ax, *part)

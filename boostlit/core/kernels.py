@@ -7,13 +7,12 @@ or compiled, with the same bits coming out."""
 __all__ = ['BUDGET', 'LOCK', 'TOLD', 'Budget', 'kernels', 'compiled_function', 'Arg', 'Gate',
            'gate', 'Kernel', 'plain', 'kernel', 'tell_compiling']
 
-# %% ../../nbs/core/12_kernels.ipynb #0b7012d7
+# %% ../../nbs/core/12_kernels.ipynb #5a7619f8
 import contextlib
 import os
 import sys
 import threading
 import types
-import warnings
 import numpy as np
 
 # %% ../../nbs/core/12_kernels.ipynb #60d84bf9
@@ -77,12 +76,12 @@ def _forgive_full_disk(cache):
             save(signature, data)
     cache.save_overload = forgiving
 
-# %% ../../nbs/core/12_kernels.ipynb #d85670ef
+# %% ../../nbs/core/12_kernels.ipynb #5c273b42
 class Arg:
     "What an array argument of a kernel must be."
     def __init__(self,
                  dtypes:str,             # names of allowed dtypes, "records" for any records
-                 shape:str,              # a word, a number or "_" per dimension; "k+1" adds to a word
+                 shape:str,              # a word (also "k+1"), a number or "_" per dimension
                  below:"str|int|None"=None, # a size that all values must be below, and not negative
                  order:str=""):          # "C" where memory must lie row by row
         self.dtypes = frozenset(dtypes.split())
@@ -98,10 +97,11 @@ class Arg:
         for length, word in zip(array.shape, self.shape):
             if word == "_":
                 continue
-            name, _, more = word.partition("+")
-            wanted = int(name) if name.isdigit() else sizes.setdefault(name, length - int(more or 0))
-            if length != wanted + int(more or 0):
-                return f"has {length} entries where {word} is {wanted + int(more or 0)}"
+            name, _, number = word.partition("+")
+            more = int(number or 0)
+            wanted = int(name) if name.isdigit() else sizes.setdefault(name, length - more)
+            if length != wanted + more:
+                return f"has {length} entries where {word} is {wanted + more}"
         return "does not lie row by row" if self.order and not array.flags.c_contiguous else ""
 
 # %% ../../nbs/core/12_kernels.ipynb #18501b7f

@@ -38,7 +38,9 @@ class Oracle(Protocol):
         "What a hypothesis says on new rows."
         ...
 
-# %% ../../nbs/core/03_loop.ipynb #bdda061e
+# %% ../../nbs/core/03_loop.ipynb #d1200bcc
+#| code-fold: true
+#| code-summary: "Where a master stands after some rounds"
 class State:
     "Where a master stands after some rounds."
     def __init__(self, y:np.ndarray, start:np.ndarray, scores:np.ndarray, n_classes:int=2):
@@ -297,7 +299,9 @@ def conversation(oracle, master, y, weights=None, n_classes:int=2, learning_rate
     kind = served[0] if fused else Conversation
     return kind(oracle, master, y, weights, n_classes, learning_rate, sample)
 
-# %% ../../nbs/core/03_loop.ipynb #3ddba64d
+# %% ../../nbs/core/03_loop.ipynb #06b20079
+#| code-fold: true
+#| code-summary: "Conversations that go on in step, and their history"
 class Run:
     "Conversations that go on in step, and their history."
     def __init__(self, parts:list, n_rounds:int, codes=None):
@@ -414,7 +418,9 @@ def joint_error(run:Run)->float:
     scores = np.stack([s.scores for s in states])
     return float(states[0].start @ (scores.argmax(axis=0) != run.codes))
 
-# %% ../../nbs/core/03_loop.ipynb #a82d181d
+# %% ../../nbs/core/03_loop.ipynb #eaaedcd9
+#| code-fold: true
+#| code-summary: "Listens to a run; answers True to end it"
 class Callback:
     """Listens to a run; answers True to end it.
 
@@ -500,7 +506,9 @@ class Boosted(NamedTuple):
     weights: np.ndarray       # the final distribution
     scores: np.ndarray        # of the training rows
 
-# %% ../../nbs/core/03_loop.ipynb #ccb24e70
+# %% ../../nbs/core/03_loop.ipynb #7d0f67f0
+#| code-fold: true
+#| code-summary: "Boost one oracle under one master"
 def boost(oracle:Oracle,      # an `Oracle`
           master:Master,      # a `Master`
           y:np.ndarray,       # signs -1 and +1, or class numbers for masters of classes
@@ -543,7 +551,7 @@ def boost(oracle:Oracle,      # an `Oracle`
     >>> signs, master = 2.*y - 1, AdaBoost()
     >>> run = boost(StumpOracle(X), master, signs, n_rounds=10)
     >>> print(
-    ...     len(run.hypotheses), "rounds, training error", round(float((run.scores * signs <= 0).mean()), 3)
+    ...     len(run.hypotheses), "rounds, training error", round(float((run.scores*signs <= 0).mean()), 3)
     ... )
     10 rounds, training error 0.023
     """

@@ -7,19 +7,32 @@ the conversations that fuse them with the stump search."""
 __all__ = ['LABELS', 'stump_step', 'StumpRows', 'StumpState', 'StumpAdaBoost', 'step_factors',
            'StumpGentle', 'add_stumps', 'ensemble_scores']
 
-# %% ../../nbs/core/14_loop_kernels.ipynb #fad66c98
+# %% ../../nbs/core/14_loop_kernels.ipynb #f1d0d269
 import math
 import numpy as np
-from .kernels import kernel
+from .kernels import Arg, kernel
 from .loop import Conversation, State, serves
 from .masters import TINY, AdaBoost, Gentle, half_log_odds
+from .stump_kernels import CODES, check_columns
 from boostlit.core.stumps import (
     UNIT, StumpOracle, code_values, find_split, record_stump, shared_out, to_fixed,
 )
 from .tables import normalise_weights
 
-# %% ../../nbs/core/14_loop_kernels.ipynb #c66c13cf
-@kernel(work=lambda codes, *rest: 6*len(codes))
+# %% ../../nbs/core/14_loop_kernels.ipynb #942d19d7
+def _check_step(codes, value, factor, sign, weight, margin, signed, start, stride):
+    "Raise unless the tables have two entries per code, and every row a start weight."
+    top = len(value)//2
+    if codes.size and int(codes.max()) >= top:
+        raise ValueError(f"codes holds a code outside of 0..{top - 1}")
+    if stride not in (0, 1) or len(start) < (len(codes) if stride else 1):
+        raise ValueError("start needs one weight, or one per row")
+
+# %% ../../nbs/core/14_loop_kernels.ipynb #418b5578
+@kernel(work=lambda codes, *rest: 6*len(codes), check=_check_step, codes=Arg(CODES, "n"),
+        value=Arg("float64", "k"), factor=Arg("float64", "k"), sign=Arg("int8", "n"),
+        weight=Arg("float64", "n"), margin=Arg("float64", "n"), signed=Arg("int64", "n"),
+        start=Arg("int64", "_"))
 def stump_step(codes, value, factor, sign, weight, margin, signed, start, stride):
     """Multiply weights, add to margins, write signed weights; (their total, start weight of rows
     with no margin)."""
@@ -188,8 +201,10 @@ class StumpGentle(Conversation):
         self.coefficients.append(coefficient)
         self.spent += 1
 
-# %% ../../nbs/core/14_loop_kernels.ipynb #7a255bfc
-@kernel(work=lambda stumps, alphas, X, out: 8*len(stumps)*len(X))
+# %% ../../nbs/core/14_loop_kernels.ipynb #29fbdd53
+@kernel(work=lambda stumps, alphas, X, out: 8*len(stumps)*len(X), stumps=Arg("records", "T"),
+        alphas=Arg("float64", "T"), X=Arg("float64", "n d"), out=Arg("float64", "n"),
+        check=lambda stumps, alphas, X, out: check_columns(stumps, X))
 def add_stumps(stumps, alphas, X, out):
     "out[i] = sum of alpha times stump over all stumps, row by row."
     for i in range(X.shape[0]):

@@ -206,7 +206,9 @@ def half_log_odds(error:float)->float:
     e = min(max(error, TINY), 1 - TINY)
     return .5*math.log((1 - e)/e)
 
-# %% ../../nbs/core/04_masters.ipynb #a3092591
+# %% ../../nbs/core/04_masters.ipynb #7a2ac354
+#| code-fold: true
+#| code-summary: "Class probabilities whose exponential-loss minimiser the scores"
 def scores_to_proba(scores,          # (n,) binary scores, or (n, K) class scores
                    )->np.ndarray:    # (n, K) probabilities, rows sum to one
     "Class probabilities whose exponential-loss minimiser the scores are."
@@ -232,7 +234,7 @@ class AdaBoost(_Stagewise):
     >>> signs, master = 2.*y - 1, AdaBoost()
     >>> run = boost(StumpOracle(X), master, signs, n_rounds=10)
     >>> print(
-    ...     len(run.hypotheses), "rounds, training error", round(float((run.scores * signs <= 0).mean()), 3)
+    ...     len(run.hypotheses), "rounds, training error", round(float((run.scores*signs <= 0).mean()), 3)
     ... )
     10 rounds, training error 0.023
     """
@@ -300,12 +302,12 @@ class AdaBoost(_Stagewise):
         """
         return np.exp(-np.clip(y*scores, -700, 700))
 
-# %% ../../nbs/core/04_masters.ipynb #ef735809
+# %% ../../nbs/core/04_masters.ipynb #b1c5ce92
 #| code-fold: true
 #| code-summary: "Newton's method for hypotheses with real values"
 def best_step(weights:np.ndarray, # of the rows
               margins:np.ndarray, # y times output
-             )->float:            # the coefficient, at most what `half_log_odds` would give for signs
+             )->float:            # the coefficient
     "The minimiser of sum w exp(-a m) over a, by Newton's method inside a bracket."
     size = np.abs(margins).max(initial=0.)
     if size == 0 or abs(weights @ margins) <= TINY*size*weights.sum():
@@ -321,7 +323,9 @@ def best_step(weights:np.ndarray, # of the rows
             break
     return float(a)
 
-# %% ../../nbs/core/04_masters.ipynb #04740c01
+# %% ../../nbs/core/04_masters.ipynb #9933c165
+#| code-fold: true
+#| code-summary: "Exponential loss, least-squares answers added as they are"
 class Gentle(AdaBoost):
     """Exponential loss, least-squares answers added as they are.
 
@@ -491,7 +495,9 @@ def own_probability(margins:np.ndarray)->np.ndarray:
     "Probability of the own label at a margin."
     return 1/(1 + np.exp(-2*np.clip(margins, -350, 350)))
 
-# %% ../../nbs/core/04_masters.ipynb #f664bfb0
+# %% ../../nbs/core/04_masters.ipynb #d0a31740
+#| code-fold: true
+#| code-summary: "Weights never exceed their start"
 class MadaBoost(AdaBoost):
     """Weights never exceed their start.
 
@@ -557,7 +563,9 @@ class MadaBoost(AdaBoost):
         m = y*scores
         return np.where(m >= 0, np.exp(-np.maximum(m, 0)), 1 - m)
 
-# %% ../../nbs/core/04_masters.ipynb #5f9333ee
+# %% ../../nbs/core/04_masters.ipynb #b473674d
+#| code-fold: true
+#| code-summary: "A vote for the class that was named"
 SILENCE = {"guess": lambda K: (K - 1)/K, "mistake": lambda K: 1., "ignore": lambda K: 0.}
 
 def centred_votes(outputs,          # class named on each row, -1 for silence
@@ -572,7 +580,9 @@ def centred_votes(outputs,          # class named on each row, -1 for silence
     vote[:, outputs < 0] = 0.
     return coefficient*vote
 
-# %% ../../nbs/core/04_masters.ipynb #7fa46aaa
+# %% ../../nbs/core/04_masters.ipynb #d8b5d9a9
+#| code-fold: true
+#| code-summary: "Weights after a round of SAMME, in place"
 def penalise_mistakes(weights, y, outputs, coefficient, silence):
     """Weights after a round of SAMME, in place: rows named wrongly gain, silent ones as the reading
     says."""
@@ -649,7 +659,9 @@ class _OfClasses(_Master):
         """
         return softmax(self.units(len(scores))*scores).T
 
-# %% ../../nbs/core/04_masters.ipynb #ed52ebb1
+# %% ../../nbs/core/04_masters.ipynb #66b30d94
+#| code-fold: true
+#| code-summary: "Multi-class AdaBoost with hypotheses that name a class or stay"
 class SAMME(_OfClasses):
     """Multi-class AdaBoost with hypotheses that name a class or stay silent.
 

@@ -11,7 +11,7 @@ __all__ = ['FORMAT', 'MOST_BYTES', 'LARGEST', 'TABLE_FIELDS', 'PLAIN', 'flatten'
            'write_leaves', 'fitted_state', 'save_model', 'find_class', 'read_leaves', 'build_model',
            'load_model']
 
-# %% ../../nbs/core/09_models.ipynb #034883d8
+# %% ../../nbs/core/09_models.ipynb #8c16bdfc
 import contextlib
 import hashlib
 import json
@@ -25,6 +25,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 import numpy as np
 import pyarrow
 from sklearn.base import BaseEstimator
@@ -95,12 +96,12 @@ def rebuild(node:dict,    # skeleton
     if kind == "dict": return {k: rebuild(v, leaves) for k, v in value.items()}
     raise ValueError(f"unknown node {kind!r}")
 
-# %% ../../nbs/core/09_models.ipynb #0dc25eb1
+# %% ../../nbs/core/09_models.ipynb #9e967ad6
 #| code-fold: true
 def plain_dtype(dtype:np.dtype)->bool:
     "Numbers, booleans, fixed-width strings, or records of these: nothing that holds an object."
     if dtype.names is not None:
-        return all(plain_dtype(dtype.fields[n][0]) for n in dtype.names) and not dtype.hasobject
+        return all(plain_dtype(dtype[n]) for n in dtype.names) and not dtype.hasobject
     return dtype.kind in "biufU" and dtype.subdtype is None
 
 # %% ../../nbs/core/09_models.ipynb #1fd2856a
@@ -119,7 +120,9 @@ def array_bytes(array:np.ndarray, # what to write
     dtype = array.dtype.descr if array.dtype.names else array.dtype.str
     return json.dumps(dict(dtype=dtype, shape=array.shape)).encode() + b"\0" + array.tobytes()
 
-# %% ../../nbs/core/09_models.ipynb #39fb8587
+# %% ../../nbs/core/09_models.ipynb #a095f10c
+#| code-fold: true
+#| code-summary: "The array behind array_bytes"
 def array_from(data:bytes)->np.ndarray:
     "The array behind `array_bytes`; sizes are checked before memory is taken."
     head, _, raw = data.partition(b"\0")
@@ -205,7 +208,9 @@ def _size(size, sizes):
     if callable(size): return size(sizes)
     return sizes.get(size) if isinstance(size, str) else size
 
-# %% ../../nbs/core/09_models.ipynb #3156ebb2
+# %% ../../nbs/core/09_models.ipynb #d69d6b5d
+#| code-fold: true
+#| code-summary: "Raise unless a shape is the declared one"
 def _fit_shape(found, wanted, sizes):
     "Raise unless a shape is the declared one; sizes that are met for the first time are set."
     if len(found) != len(wanted):
@@ -216,7 +221,9 @@ def _fit_shape(found, wanted, sizes):
         elif length != expected:
             raise ValueError(f"has {length} entries where {expected} are expected")
 
-# %% ../../nbs/core/09_models.ipynb #a269b6d7
+# %% ../../nbs/core/09_models.ipynb #35950cb9
+#| code-fold: true
+#| code-summary: "Raise unless low <= values"
 def _fit_range(values, low, high, sizes):
     "Raise unless low <= values, and values < high for integers or <= high for other numbers."
     low, high = _size(low, sizes), _size(high, sizes)
@@ -251,7 +258,9 @@ class Array:
 def _same_kind(found, wanted):
     return found.names is None and found.kind == wanted.kind and np.can_cast(found, wanted, "safe")
 
-# %% ../../nbs/core/09_models.ipynb #4c374079
+# %% ../../nbs/core/09_models.ipynb #49545911
+#| code-fold: true
+#| code-summary: "An array of records"
 class Records:
     "An array of records, each field with a range of its own where one is given."
     def __init__(self, dtype:np.dtype, # of the records
@@ -444,7 +453,9 @@ TABLE_FIELDS = {  # of estimators that read tables
                                "columns")),
     "missing_": OrMissing(Each(Flag(), "columns"))}
 
-# %% ../../nbs/core/09_models.ipynb #86935280
+# %% ../../nbs/core/09_models.ipynb #83158d51
+#| code-fold: true
+#| code-summary: "Fields that a class declares for this state"
 PLAIN = "plain"
 
 def _declared(cls, parameters, state):
@@ -456,7 +467,9 @@ def _declared(cls, parameters, state):
                          "what its file should hold")
     return None if isinstance(fields, str) and fields == PLAIN else fields
 
-# %% ../../nbs/core/09_models.ipynb #b4f7c257
+# %% ../../nbs/core/09_models.ipynb #2a548580
+#| code-fold: true
+#| code-summary: "Fitted attributes as the class declares them"
 def build_state(cls:type,         # class of the estimator
                 parameters:dict,  # its parameters
                 state:dict,       # its fitted attributes
@@ -468,14 +481,18 @@ def build_state(cls:type,         # class of the estimator
     if odd: raise ValueError(f"its attribute {odd[0]} would hide a part of {cls.__name__}")
     return state
 
-# %% ../../nbs/core/09_models.ipynb #bcc80391
+# %% ../../nbs/core/09_models.ipynb #c62c9d5e
+#| code-fold: true
+#| code-summary: "What to try a model on"
 def _trial_input(est):
     "What to try a model on: what its class offers, or a row of zeros."
     if hasattr(est, "trial_input"): return est.trial_input()
     columns = getattr(est, "n_features_in_", None)
     return None if columns is None else np.zeros((1, columns))
 
-# %% ../../nbs/core/09_models.ipynb #7c585ab7
+# %% ../../nbs/core/09_models.ipynb #30edc240
+#| code-fold: true
+#| code-summary: "Raise ValueError unless a fitted estimator answers a synthetic"
 def try_model(est)->None:
     "Raise ValueError unless a fitted estimator answers a synthetic input with finite numbers."
     if hasattr(est, "check_file"): est.check_file()
@@ -488,7 +505,9 @@ def try_model(est)->None:
         if answer.dtype.kind == "f" and not np.isfinite(answer).all():
             raise ValueError(f"its {method} gives numbers that are not finite")
 
-# %% ../../nbs/core/09_models.ipynb #e38b0faf
+# %% ../../nbs/core/09_models.ipynb #641a58b9
+#| code-fold: true
+#| code-summary: "Remove path if the process is told to end before the block has"
 @contextlib.contextmanager
 def _removed_on_sigterm(path):
     "Remove `path` if the process is told to end before the block has been left."
@@ -510,7 +529,9 @@ def _mode_before(path):
     try: return os.stat(path).st_mode
     except FileNotFoundError: return None
 
-# %% ../../nbs/core/09_models.ipynb #e50ae893
+# %% ../../nbs/core/09_models.ipynb #b32f58b1
+#| code-fold: true
+#| code-summary: "Write through a temporary file, sync, and rename"
 def write_whole(path,          # final place of the file
                 write,         # function that gets a temporary path and writes there
                )->None:
@@ -533,7 +554,9 @@ def write_whole(path,          # final place of the file
             os.unlink(temporary)
             raise
 
-# %% ../../nbs/core/09_models.ipynb #5e555f82
+# %% ../../nbs/core/09_models.ipynb #2c3b7b7d
+#| code-fold: true
+#| code-summary: "SHA-256 over the header and every leaf"
 def _digest(header, leaves):
     "SHA-256 over the header and every leaf."
     h = hashlib.sha256(header.encode())
@@ -543,7 +566,9 @@ def _digest(header, leaves):
             h.update(part)
     return h.hexdigest()
 
-# %% ../../nbs/core/09_models.ipynb #2b0c534c
+# %% ../../nbs/core/09_models.ipynb #0f6387da
+#| code-fold: true
+#| code-summary: "An Arrow file of leaves under a header, with their digest"
 def write_leaves(path,             # file to write
                  header:str,       # JSON
                  leaves:list,      # (path, kind, bytes)
@@ -562,7 +587,9 @@ def write_leaves(path,             # file to write
             out.write_table(table)
     write_whole(path, write)
 
-# %% ../../nbs/core/09_models.ipynb #f26efb3c
+# %% ../../nbs/core/09_models.ipynb #4f85e508
+#| code-fold: true
+#| code-summary: "Everything a fit has left in an estimator"
 def fitted_state(est)->dict:
     "Everything a fit has left in an estimator: attributes that end in an underscore."
     from sklearn.utils.validation import check_is_fitted
@@ -610,10 +637,12 @@ def save_model(est:"BaseEstimator",      # a fitted estimator whose class declar
                   **skeleton)
     write_leaves(path, json.dumps(header, sort_keys=True), leaves)
 
-# %% ../../nbs/core/09_models.ipynb #2190f4f9
+# %% ../../nbs/core/09_models.ipynb #ab99645d
+#| code-fold: true
+#| code-summary: "The class of this name"
 def find_class(name:str,     # class of an estimator, as its file has it
                classes=(),   # classes the caller trusts
-              )->type:
+              )->Any:
     "The class of this name, among the given ones and the public estimators of boostlit."
     given = [c for c in classes if c.__name__ == name]
     if len(given) > 1: raise ValueError(f"two of the given classes are called {name}")
@@ -629,7 +658,9 @@ _MAGIC = b"ARROW1"
 
 _COLUMNS = {"path": "string", "kind": "string", "data": "large_binary"}
 
-# %% ../../nbs/core/09_models.ipynb #b3620ca6
+# %% ../../nbs/core/09_models.ipynb #8ec815fa
+#| code-fold: true
+#| code-summary: "All bytes of a file that begins and ends as an Arrow file does"
 def _read_bytes(path):
     "All bytes of a file that begins and ends as an Arrow file does and is not too large."
     with open(path, "rb") as f:
@@ -642,7 +673,9 @@ def _read_bytes(path):
         f.seek(0)
         return f.read(size)
 
-# %% ../../nbs/core/09_models.ipynb #e4476921
+# %% ../../nbs/core/09_models.ipynb #ecd87aa8
+#| code-fold: true
+#| code-summary: "Header and leaves of a model file, with sizes and digest checked"
 def read_leaves(path)->tuple: # (header, list of (path, kind, bytes))
     "Header and leaves of a model file, with sizes and digest checked."
     import pyarrow as pa
@@ -658,7 +691,9 @@ def read_leaves(path)->tuple: # (header, list of (path, kind, bytes))
         raise ValueError("its checksum is wrong")
     return json.loads(header), leaves
 
-# %% ../../nbs/core/09_models.ipynb #97969306
+# %% ../../nbs/core/09_models.ipynb #40d3fa54
+#| code-fold: true
+#| code-summary: "Is this a model of a version we read?"
 def _check_header(header):
     "Is this a model of a version we read?"
     if header["format"] != FORMAT: raise ValueError("it was written by something else")
@@ -666,7 +701,9 @@ def _check_header(header):
         raise ValueError(f"it has format version {header['version']!r}; "
                          "this boostlit reads version 1")
 
-# %% ../../nbs/core/09_models.ipynb #8cb634ea
+# %% ../../nbs/core/09_models.ipynb #89c656ea
+#| code-fold: true
+#| code-summary: "The estimator behind a header and leaves"
 def build_model(header:dict,   # of the file
                 leaves:list,   # of the file
                 classes=(),    # classes the caller trusts
@@ -685,11 +722,13 @@ def build_model(header:dict,   # of the file
     try_model(est)
     return est
 
-# %% ../../nbs/core/09_models.ipynb #1fc4ceac
+# %% ../../nbs/core/09_models.ipynb #f5d5bb1d
+#| code-fold: true
+#| code-summary: "Read a fitted estimator"
 def load_model(path:"str|os.PathLike", # file written by `save_model`
                classes:"tuple|list"=(), # classes of your own that the file may hold
               )->"BaseEstimator":      # the fitted estimator
-    """Read a fitted estimator; a damaged, foreign or newer file gives a ValueError and runs nothing.
+    """Read a fitted estimator; a damaged, foreign or newer file is a ValueError and runs nothing.
 
     Parameters
     ----------

@@ -299,7 +299,8 @@ class TermsDisplay(ModelDisplay):
     >>> from boostlit import HistoryDisplay, LogitBoostClassifier, TermsDisplay
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> model = LogitBoostClassifier(n_estimators=20).fit(X, y)
-    >>> terms, history = TermsDisplay.from_estimator(model, top=5), HistoryDisplay.from_estimator(model)
+    >>> terms = TermsDisplay.from_estimator(model, top=5)
+    >>> history = HistoryDisplay.from_estimator(model)
     >>> print(len(terms.ax_.patches), "bars,", len(history.ax_.lines), "curves")
     """
 
@@ -338,12 +339,13 @@ class HistoryDisplay(ModelDisplay):
     >>> from boostlit import HistoryDisplay, LogitBoostClassifier, TermsDisplay
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> model = LogitBoostClassifier(n_estimators=20).fit(X, y)
-    >>> terms, history = TermsDisplay.from_estimator(model, top=5), HistoryDisplay.from_estimator(model)
+    >>> terms = TermsDisplay.from_estimator(model, top=5)
+    >>> history = HistoryDisplay.from_estimator(model)
     >>> print(len(terms.ax_.patches), "bars,", len(history.ax_.lines), "curves")
     """
     draws, needs, whole = "plot_history", "history_", True
 
-# %% ../../nbs/core/10_plots.ipynb #4270050a
+# %% ../../nbs/core/10_plots.ipynb #25a44d00
 class RuleDisplay(ModelDisplay):
     """Rules that vote for a class, as bars.
 
@@ -413,7 +415,7 @@ class ProductDisplay(ModelDisplay):
         -------
         dict
         """
-        return dict(k=min(self.top, 6) if ax is None else np.size(ax), axes=ax)
+        return dict(k=min(self.top, 6) if ax is None else np.asarray(ax).size, axes=ax)
 
 class ProjectionDisplay(ModelDisplay):
     """Directions of the stumps on pairs over the rounds.
@@ -498,7 +500,8 @@ class PatternDisplay(ModelDisplay):
     >>> from sklearn.datasets import load_breast_cancer
     >>> from boostlit import LPBoostClassifier, PatternDisplay
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> display = PatternDisplay.from_estimator(LPBoostClassifier(nu=.3).fit(X[::4, :3], y[::4]), top=3)
+    >>> model = LPBoostClassifier(nu=.3).fit(X[::4, :3], y[::4])
+    >>> display = PatternDisplay.from_estimator(model, top=3)
     >>> print(display.figure_ is not None)
     True
     """
@@ -567,10 +570,10 @@ class StumpDisplay(ModelDisplay):
     """
     draws, needs, whole = "plot_stump", "stump_", True
 
-# %% ../../nbs/core/10_plots.ipynb #134214f4
+# %% ../../nbs/core/10_plots.ipynb #f0306896
 def axis_parts(est,        # a fitted linear discriminant with `means_` and `scalings_`
                axis:int=0, # which of its axes
-              )->tuple:    # (class, other class, what each feature adds to the distance of their means)
+              )->tuple:    # (class, other class, what each feature adds to their distance)
     "The distance between the two farthest class means along an axis, feature by feature."
     direction = est.scalings_[:, axis]
     at = est.means_@direction

@@ -41,7 +41,9 @@ def stump_value(stump,       # one record of dtype `STUMP`
     goes_left = v == stump["threshold"] if stump["nominal"] else v <= stump["threshold"]
     return stump["left"] if goes_left else stump["right"]
 
-# %% ../../nbs/core/02_stumps.ipynb #49724b1b
+# %% ../../nbs/core/02_stumps.ipynb #3dbe1272
+#| code-fold: true
+#| code-summary: "Outputs of every stump on every row"
 def stump_outputs(stumps,          # array of dtype `STUMP` (or one record)
                   X:np.ndarray,    # (n, d) float64; nominal columns as codes, NaN for missing
                  )->np.ndarray:    # (T, n) outputs
@@ -58,7 +60,9 @@ def midpoints(a, b):
     m = a/2 + b/2
     return np.where((a <= m) & (m < b), m, a)
 
-# %% ../../nbs/core/02_stumps.ipynb #64299758
+# %% ../../nbs/core/02_stumps.ipynb #cb252ee6
+#| code-fold: true
+#| code-summary: "Rows that stand for all when quantiles are taken"
 ALL_ROWS, SAMPLE = 1 << 18, 1 << 16
 
 def sampled_rows(X:np.ndarray,   # (n, d) float64, C order
@@ -74,7 +78,9 @@ def enough(rows:np.ndarray)->bool:
     "Are there enough different rows in a sample to take quantiles of?"
     return len(np.unique(row_hashes(np.ascontiguousarray(rows)))) >= SAMPLE//2
 
-# %% ../../nbs/core/02_stumps.ipynb #c66a8e29
+# %% ../../nbs/core/02_stumps.ipynb #62c318ad
+#| code-fold: true
+#| code-summary: "At most max_bins - 1 cut points that share the values of a sample"
 def quantile_cuts(sample:np.ndarray, max_bins:int)->np.ndarray:
     "At most `max_bins - 1` cut points that share the values of a sample out evenly."
     v = np.sort(sample)
@@ -94,7 +100,9 @@ def numeric_cuts(column:np.ndarray,   # one numeric column, NaN for missing
     few = max_bins is None or len(values) <= max_bins
     return (midpoints(values[:-1], values[1:]) if few else quantile_cuts(column, max_bins)) + 0.
 
-# %% ../../nbs/core/02_stumps.ipynb #adf38fad
+# %% ../../nbs/core/02_stumps.ipynb #0aa55047
+#| code-fold: true
+#| code-summary: "Feature-major codes of X for given cut points"
 def encode_with(X:np.ndarray, points:list, kinds:list, has_nan:np.ndarray)->tuple:
     """Feature-major codes of `X` for given cut points (numeric) or values (nominal), and their
     number."""
@@ -105,11 +113,13 @@ def encode_with(X:np.ndarray, points:list, kinds:list, has_nan:np.ndarray)->tupl
     encode_columns(X, points, values, codes)
     return codes, values + has_nan
 
-# %% ../../nbs/core/02_stumps.ipynb #0fb217e8
+# %% ../../nbs/core/02_stumps.ipynb #425aa103
+#| code-fold: true
+#| code-summary: "Feature-major integer codes of a table"
 def prepare(X:np.ndarray,      # (n, d) float64, NaN for missing
             kinds:list,        # "numeric" or "nominal", one a column
             max_bins,          # most codes a numeric column, missing included; None for no limit
-           )->tuple:           # codes (d, n), points of each column, its number of codes, any missing?
+           )->tuple:           # codes (d, n), points of each column, how many codes, any missing?
     """Feature-major integer codes of a table; the last code of a column with missing values is
     missing."""
     values, m, has_nan = distinct_columns(X, max(2, max_bins or 256))
@@ -158,7 +168,9 @@ def split_score(masks, y, w, criterion:str)->float:
         return -sum(map(entropy_bits, sides))
     return sum((w*y)[b].sum()**2/w[b].sum() for b in masks if w[b].sum() > 0)
 
-# %% ../../nbs/core/02_stumps.ipynb #235cf2b9
+# %% ../../nbs/core/02_stumps.ipynb #26457f62
+#| code-fold: true
+#| code-summary: "Best stump by trying every split"
 def reference_stump(X, y, w, kinds, criterion="error")->tuple:
     "Best stump by trying every split: slow, short, and what the kernel must equal."
     best: tuple = (-np.inf, None)
@@ -170,7 +182,9 @@ def reference_stump(X, y, w, kinds, criterion="error")->tuple:
                 best = score, (j, nominal, threshold, masks)
     return best
 
-# %% ../../nbs/core/02_stumps.ipynb #07f24b07
+# %% ../../nbs/core/02_stumps.ipynb #fde55ed3
+#| code-fold: true
+#| code-summary: "A power of two that brings a sum just below 2**61"
 UNIT = 2.**61                                    # a weight of one, in fixed point
 
 def _scale(total, window=True):
@@ -182,7 +196,7 @@ def _scale(total, window=True):
     return UNIT if total == 0 or window and -3 < e <= 0 else 2.**min(61 - e, 1023)
 
 def fixed_scale(total:float,     # sum of the sizes of all numbers
-               )->float:         # `UNIT` for sums between an eighth and one, else what brings it near 2**61
+               )->float:         # `UNIT` for sums between an eighth and one
     "A power of two by which numbers become integers whose sums fit in 64 bits."
     return _scale(total)
 
@@ -198,7 +212,9 @@ def to_fixed(v:np.ndarray,   # numbers
         out[piece] = np.rint(v[piece]*y[piece]*scale)
     return out
 
-# %% ../../nbs/core/02_stumps.ipynb #9efa255b
+# %% ../../nbs/core/02_stumps.ipynb #712dc451
+#| code-fold: true
+#| code-summary: "Columns of codes, some of them joint"
 class Joint(NamedTuple):
     "Columns of codes, some of them joint."
     codes: np.ndarray       # (p, n) codes of the joint columns
@@ -260,7 +276,9 @@ def _pack(codes, n_codes, groups):
     sizes = np.array([g.size for g in groups])
     return Joint(np.array([g.codes for g in groups]), sizes, home, part)
 
-# %% ../../nbs/core/02_stumps.ipynb #30ed6d48
+# %% ../../nbs/core/02_stumps.ipynb #cc46dc2c
+#| code-fold: true
+#| code-summary: "Answers which stump is best for labels y and weights w"
 class StumpOracle:
     """Answers which stump is best for labels `y` and weights `w`; data is prepared once.
 
@@ -315,7 +333,8 @@ class StumpOracle:
         if not 0 < colsample <= 1:
             raise ValueError(f"colsample must be above 0 and at most 1, got {colsample!r}")
         X, kinds = _check_rows(X, kinds)
-        self.kinds, self.criterion, self.n_jobs, self.n_classes = kinds, criterion, n_jobs, n_classes
+        self.kinds, self.criterion, self.n_jobs = kinds, criterion, n_jobs
+        self.n_classes = n_classes
         self.colsample, self.rng = colsample, np.random.RandomState(random_state)
         self.partial = colsample < 1       # a question without a good answer is not the last one
         self.kind = "class" if n_classes else "real" if criterion == "least_squares" else "sign"
@@ -394,7 +413,7 @@ class StumpOracle:
         told : dict
             what `memory` gave
         """
-        self.rng.set_state(("MT19937", told["key"], int(told["position"])))
+        self.rng.set_state(("MT19937", told["key"], int(told["position"]), 0, 0.))
 
     @staticmethod
     def apply(stump:np.ndarray, X:np.ndarray)->np.ndarray:
@@ -533,7 +552,9 @@ def _check_question(oracle, y, w):
         raise ValueError("w must hold finite numbers that are not negative")
     return y, w
 
-# %% ../../nbs/core/02_stumps.ipynb #957178f7
+# %% ../../nbs/core/02_stumps.ipynb #ed077aa5
+#| code-fold: true
+#| code-summary: "Threads that n_jobs asks for, counted as joblib counts"
 WORTH = 2_000_000          # additions that are worth sharing out
 
 def n_threads(n_jobs)->int:
@@ -543,7 +564,9 @@ def n_threads(n_jobs)->int:
         raise ValueError(f"n_jobs must be None or a whole number other than 0, got {n_jobs!r}")
     return int(n_jobs) if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + int(n_jobs))
 
-# %% ../../nbs/core/02_stumps.ipynb #fb7eaadd
+# %% ../../nbs/core/02_stumps.ipynb #ae835266
+#| code-fold: true
+#| code-summary: "f(lo"
 def shared_out(oracle, n:int, work:int, f)->list:
     "f(lo, hi) over pieces of 0..n, one a thread of the oracle when there is enough work, in order."
     k = max(1, min(n_threads(oracle.n_jobs), n)) if work >= WORTH else 1
@@ -554,7 +577,9 @@ def shared_out(oracle, n:int, work:int, f)->list:
     edges = np.linspace(0, n, k + 1).astype(int).tolist()
     return list(oracle.pool.map(f, edges[:-1], edges[1:]))
 
-# %% ../../nbs/core/02_stumps.ipynb #4c8be3c3
+# %% ../../nbs/core/02_stumps.ipynb #b4b12571
+#| code-fold: true
+#| code-summary: "Sum of g over the rows with each code of each feature, exactly"
 def column_sums(oracle,          # a `StumpOracle`
                 g:np.ndarray,    # int64, one a row
                )->np.ndarray:    # (d, codes) int64
@@ -569,7 +594,9 @@ def column_sums(oracle,          # a `StumpOracle`
     take_apart(H, J.sizes, J.home, J.part, out)
     return out
 
-# %% ../../nbs/core/02_stumps.ipynb #80c6fa09
+# %% ../../nbs/core/02_stumps.ipynb #558e76ad
+#| code-fold: true
+#| code-summary: "Best split for int64 sums of g (w y) and v (w, total W)"
 def find_split(oracle, g:np.ndarray, v:np.ndarray, W:int)->tuple:
     """Best split for int64 sums of `g` (`w y`) and `v` (w, total `W`): (score, feature, code, its
     sums, totals)."""
@@ -585,7 +612,9 @@ def find_split(oracle, g:np.ndarray, v:np.ndarray, W:int)->tuple:
                              criterion)
     return score, j, c, HS[j], HW[j], S, W
 
-# %% ../../nbs/core/02_stumps.ipynb #3ab99749
+# %% ../../nbs/core/02_stumps.ipynb #dcc447db
+#| code-fold: true
+#| code-summary: "Targets and weights as whole numbers, and their units"
 class Question(NamedTuple):
     "Targets and weights as whole numbers, and their units."
     g: np.ndarray    # `w y`
@@ -594,7 +623,9 @@ class Question(NamedTuple):
     unit: float      # what one unit of `g` is worth, over what one unit of `v` is
     scale: float     # units of `v` in a weight of one
 
-# %% ../../nbs/core/02_stumps.ipynb #96a1191b
+# %% ../../nbs/core/02_stumps.ipynb #177484aa
+#| code-fold: true
+#| code-summary: "Targets and weights in fixed point"
 def whole_question(oracle, y:np.ndarray, w:np.ndarray)->Question:
     "Targets and weights in fixed point."
     if oracle.criterion != "least_squares":
@@ -608,7 +639,9 @@ def whole_question(oracle, y:np.ndarray, w:np.ndarray)->Question:
     v = to_fixed(w, scale)
     return Question(to_fixed(w, own, y), v, int(v.sum()), math.ldexp(scale/own, size), scale)
 
-# %% ../../nbs/core/02_stumps.ipynb #5256a472
+# %% ../../nbs/core/02_stumps.ipynb #773825e2
+#| code-fold: true
+#| code-summary: "The stump behind the best score"
 def best_stump(oracle, y:np.ndarray, w:np.ndarray)->tuple:
     "The stump behind the best score, as a record with its branch values, and its edge."
     q = whole_question(oracle, y, w)
@@ -622,7 +655,9 @@ def _branch_sums(sums, m, c, nominal, has_nan):
     left = (int(sums[c]) if nominal else int(sums[:c + 1].sum())) if c < m else 0
     return [left, int(sums[:m].sum()) - left, int(sums[m]) if has_nan else 0]
 
-# %% ../../nbs/core/02_stumps.ipynb #074fb164
+# %% ../../nbs/core/02_stumps.ipynb #14af1181
+#| code-fold: true
+#| code-summary: "The stump that cuts feature j behind code c"
 def record_stump(oracle, j:int, c:int, HS:np.ndarray, HW:np.ndarray, S:int, W:int)->tuple:
     """The stump that cuts feature `j` behind code `c`, from its histograms and the totals, and its
     edge."""
@@ -640,7 +675,9 @@ def record_stump(oracle, j:int, c:int, HS:np.ndarray, HW:np.ndarray, S:int, W:in
     # for signs and whole sums a whole number
     return stump, sum(v*s for v, s in zip(values, sums))
 
-# %% ../../nbs/core/02_stumps.ipynb #3f42ce77
+# %% ../../nbs/core/02_stumps.ipynb #75d64dc4
+#| code-fold: true
+#| code-summary: "What a stump whose threshold is one of the oracle's says"
 def code_values(oracle, stump)->np.ndarray:
     "What a stump whose threshold is one of the oracle's says for every code of its feature."
     j = int(stump["feature"])
@@ -665,15 +702,17 @@ def random_problem(rng, n=None, d=None)->tuple:
     if w.sum() == 0: w[:] = 1
     return X, y, w/w.sum(), [str(k) for k in rng.choice(["numeric", "nominal"], d)]
 
-# %% ../../nbs/core/02_stumps.ipynb #367accd3
+# %% ../../nbs/core/02_stumps.ipynb #f1cfe89d
+#| code-fold: true
+#| code-summary: "The K-class stump of largest weighted accuracy"
 def best_class_stump(oracle,            # a `StumpOracle`
                      y:np.ndarray,      # class numbers 0..K-1
                      w:np.ndarray,      # weights
                      n_classes:int,     # K
-                    )->tuple:           # (stump whose branches are class numbers, weighted accuracy)
+                    )->tuple:           # (stump that names classes, weighted accuracy)
     "The K-class stump of largest weighted accuracy."
     scale = fixed_scale(float(w.sum()))
-    drawn = oracle.draw() if oracle.partial else slice(None)
+    drawn: Any = oracle.draw() if oracle.partial else slice(None)
     score, j, c, votes = class_split(oracle.codes[drawn], y, to_fixed(w, scale),
                                      oracle.n_codes[drawn], oracle.has_nan[drawn],
                                      oracle.nominal[drawn], n_classes)
@@ -681,7 +720,9 @@ def best_class_stump(oracle,            # a `StumpOracle`
     weight = np.bincount(y, w, minlength=n_classes)
     return record_class_stump(oracle, j, c, votes/scale, weight), float(score/scale)
 
-# %% ../../nbs/core/02_stumps.ipynb #c677faf2
+# %% ../../nbs/core/02_stumps.ipynb #616f6648
+#| code-fold: true
+#| code-summary: "The stump of a class scan"
 def record_class_stump(oracle, j:int, c:int, votes:np.ndarray, weight:np.ndarray)->np.ndarray:
     """The stump of a class scan: every branch names its heaviest class, an empty one the heaviest
     of all."""
@@ -690,7 +731,9 @@ def record_class_stump(oracle, j:int, c:int, votes:np.ndarray, weight:np.ndarray
     points = oracle.points[j]
     return np.array((j, oracle.nominal[j], points[c] if len(points) else np.inf, *values), STUMP)
 
-# %% ../../nbs/core/02_stumps.ipynb #e38d6093
+# %% ../../nbs/core/02_stumps.ipynb #c7ff25e4
+#| code-fold: true
+#| code-summary: "Any scikit-learn classifier with sample_weight as an oracle over"
 class LearnerOracle:
     "Any scikit-learn classifier with `sample_weight` as an oracle over fixed rows."
     def __init__(self, learner,       # an unfitted scikit-learn classifier
@@ -730,7 +773,9 @@ class LearnerOracle:
         "What a fitted copy says on the training rows."
         return self.apply(h, self.X)
 
-# %% ../../nbs/core/02_stumps.ipynb #17139a38
+# %% ../../nbs/core/02_stumps.ipynb #4b8c2fc2
+#| code-fold: true
+#| code-summary: "What a fitted learner says on rows"
 def learner_says(h, X, kind:str):
     "What a fitted learner says on rows: its labels, or for reals its confidence."
     return real_outputs(h, X) if kind == "real" else np.asarray(h.predict(X), dtype=np.float64)
@@ -740,7 +785,9 @@ def real_outputs(h, X):
     if not hasattr(h, "predict_proba"): return np.asarray(h.predict(X), dtype=np.float64)
     return h.predict_proba(X) @ np.sign(h.classes_)
 
-# %% ../../nbs/core/02_stumps.ipynb #0818dc1d
+# %% ../../nbs/core/02_stumps.ipynb #b3b5fb1b
+#| code-fold: true
+#| code-summary: "Fit a fresh copy"
 def fit_learner(learner, X, y, w, rng):
     """Fit a fresh copy; weights have mean one, as learners with a penalty expect; one label: a
     constant."""
@@ -752,7 +799,9 @@ def fit_learner(learner, X, y, w, rng):
     if "random_state" in h.get_params(): h.set_params(random_state=int(rng.randint(2**31 - 1)))
     return h.fit(X, y, sample_weight=w*len(w))
 
-# %% ../../nbs/core/02_stumps.ipynb #600c7845
+# %% ../../nbs/core/02_stumps.ipynb #1ce85748
+#| code-fold: true
+#| code-summary: "The stump as a sentence"
 def describe_stump(stump,              # one record of dtype `STUMP`
                    feature_names=None, # names of the columns
                    # for nominal columns: list of value names (or None), one a column
@@ -764,7 +813,7 @@ def describe_stump(stump,              # one record of dtype `STUMP`
     "The stump as a sentence."
     j, t = int(stump["feature"]), float(stump["threshold"])
     name = f"x{j}" if feature_names is None else str(feature_names[j])
-    words = categories[j] if categories is not None else None
+    words: Any = categories[j] if categories is not None else None
     if stump["nominal"]:
         known = words is not None and t == int(t) and 0 <= t < len(words)
         test = f"{name} = {words[int(t)] if known else format(t, '.6g')}"
@@ -774,7 +823,9 @@ def describe_stump(stump,              # one record of dtype `STUMP`
     quiet = missing is not None and not missing[j]
     return said if quiet else f"{said} (missing {show(stump['missing'])})"
 
-# %% ../../nbs/core/02_stumps.ipynb #049679e5
+# %% ../../nbs/core/02_stumps.ipynb #abb8ff1a
+#| code-fold: true
+#| code-summary: "One stump"
 class DecisionStumpClassifier(ClassifierMixin, BaseEstimator):
     """One stump, the exact minimiser of the weighted error (or of the entropy, as Weka's).
 
@@ -796,7 +847,7 @@ class DecisionStumpClassifier(ClassifierMixin, BaseEstimator):
     kinds_ : list of str
         "numeric" or "nominal", one per column
     categories_ : list
-        words of the nominal columns, in the order of their codes; None for others
+        words of the nominal columns, by code; None for others
     readings_ : list of str
         what each column of a table was read as
     missing_ : list of bool
@@ -819,7 +870,7 @@ class DecisionStumpClassifier(ClassifierMixin, BaseEstimator):
     """
     #: stump_ (record of STUMP): the stump; its branches hold numbers of classes
     #: kinds_ (list of str): "numeric" or "nominal", one per column
-    #: categories_ (list): words of the nominal columns, in the order of their codes; None for others
+    #: categories_ (list): words of the nominal columns, by code; None for others
     #: readings_ (list of str): what each column of a table was read as
     #: missing_ (list of bool): which columns had missing values in training
     file_fields = {**TABLE_FIELDS, "classes_": Labels("classes"),
@@ -859,7 +910,8 @@ class DecisionStumpClassifier(ClassifierMixin, BaseEstimator):
         rows, codes, w = rows[w > 0], codes[w > 0], w[w > 0]
         if self.criterion not in ("error", "entropy"):
             raise ValueError(f"criterion must be 'error' or 'entropy', got {self.criterion!r}")
-        oracle, K = StumpOracle(rows, self.kinds_, self.max_bins, self.criterion), len(self.classes_)
+        K = len(self.classes_)
+        oracle = StumpOracle(rows, self.kinds_, self.max_bins, self.criterion)
         if self.criterion == "entropy" and K > 2:
             raise ValueError("the entropy criterion is for two classes; use criterion='error'")
         if self.criterion == "error": self.stump_, _ = best_class_stump(oracle, codes, w, K)
