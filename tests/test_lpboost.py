@@ -1,8 +1,6 @@
 """LPBoost on the installed package: optimality, estimator conventions, bad input, budgets."""
-import json
 import warnings
 from itertools import combinations
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,7 +10,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sklearn.metrics import log_loss
 
-from boostlit import load_model, save_model, testing
+from boostlit import Booster, load_model, save_model
 from boostlit.core.loop import boost
 from boostlit.lpboost.interior_point import LinearProgram, StumpFamily, noisy_rows
 from boostlit.mining.weighted_search import ItemsetOracle
@@ -21,10 +19,10 @@ from boostlit.lpboost.column_generation import (ColumnOracle, HighsMaster, Linpr
                                                 lpboost_reference, sparse_column)
 from boostlit.lpboost.estimators import (LPBoostClassifier, OneAndHalfClassLPBoost,
                                          OneClassLPBoost, planted_graphs)
-from boostlit.lpboost.linear_program import (check_nu, margin_shares, threshold_columns,
-                                             two_class_dual, two_class_lp)
+from boostlit.lpboost.linear_program import (check_nu, margin_shares, soft_margin,
+                                             threshold_columns, two_class_dual, two_class_lp)
 from boostlit.lpboost.one_class import one_and_half_dual, one_and_half_lp, one_class_lp
-from boostlit.lpboost.pattern_search import bound, branch_and_bound, exhaustive, itemset_language
+from boostlit.lpboost.pattern_search import branch_and_bound, exhaustive, itemset_language
 
 
 TAIL = ("a stump cuts off a tail that holds rows of the light classes only, "
@@ -32,9 +30,7 @@ TAIL = ("a stump cuts off a tail that holds rows of the light classes only, "
 
 
 def known_failures(estimator):
-    "With a chosen nu the held-out rows are drawn row by row, so copies are not weights."
-    if getattr(estimator, "nu", None) == "auto":
-        return {"check_sample_weight_equivalence_on_dense_data": "held-out rows"}
+    "A stump may cut off a tail; copies are weights, also when nu is chosen."
     two = isinstance(estimator, LPBoostClassifier)
     return {"check_class_weight_classifiers": TAIL} if two else {}
 
@@ -149,18 +145,17 @@ def test_budgets_warn_with_the_gap_and_leave_a_usable_model():
         m = LPBoostClassifier(nu=.1, max_rounds=2).fit(X, y)
     assert m.score(X, y) > .8 and m.history_["gap"][-1].as_py() > 1e-3
     Q = (X > np.median(X, 0)).astype(float)
-    with pytest.warns(RuntimeWarning, match="gap of"): m = LPBoostClassifier("itemsets",
-                                                                             node_budget=40,
-                                                                             max_rounds=5).fit(Q, y)
+    few = LPBoostClassifier("itemsets", node_budget=40, max_rounds=5)
+    with pytest.warns(RuntimeWarning, match="gap of"): m = few.fit(Q, y)
     assert m.score(Q, y) > .8
 
 
 def test_no_pattern_and_no_margin():
     X, y = np.zeros((10, 3)), np.array([0, 1]*5)
-    with pytest.raises(ValueError,
-                       match="no column holds an item"): LPBoostClassifier("itemsets").fit(X, y)
-    with pytest.warns(RuntimeWarning,
-                      match="no hypothesis has an edge"): m = LPBoostClassifier(nu=.1).fit(X, y)
+    with pytest.raises(ValueError, match="no column holds an item"):
+        LPBoostClassifier("itemsets").fit(X, y)
+    with pytest.warns(RuntimeWarning, match="no hypothesis has an edge"):
+        m = LPBoostClassifier(nu=.1).fit(X, y)
     assert set(m.predict(X)) <= {0, 1}
     X[:, 0] = 1
     with pytest.warns(RuntimeWarning): OneAndHalfClassLPBoost("itemsets").fit(X, y)
@@ -412,28 +407,202 @@ def test_files_that_would_leave_their_arrays_are_refused(tmp_path):
             load_model(tmp_path/"m")
 
 
-def marked_cells(pages, mark):
-    "(name, source) of the cells that begin with a mark."
-    for page in sorted(pages):
-        for cell in json.loads(page.read_text(encoding="utf-8"))["cells"]:
-            source = "".join(cell["source"])
-            if source.startswith(f"#| {mark}: "):
-                yield source.split("\n")[0].split(": ")[1], source
+NOISY = noisy_rows(240, 4, seed=3)
+GRAPHS = planted_graphs(24, seed=2)
+BOOSTERS = {
+    "stumps": (LPBoostClassifier("stumps", nu=.4, gap=1e-4), *NOISY),
+    "three": (LPBoostClassifier("stumps", nu=.3, gap=1e-4), *load_iris(return_X_y=True)),
+    "trees": (LPBoostClassifier("trees", nu=.4, gap=1e-4), *NOISY),
+    "itemsets": (LPBoostClassifier("itemsets", nu=.5, columns_per_round=1),
+                 (NOISY[0] > 0).astype(float), NOISY[1]),
+    "graphs": (LPBoostClassifier("subgraphs", nu=.5, columns_per_round=1), *GRAPHS),
+    "one class": (OneClassLPBoost(nu=.3, columns_per_round=1), NOISY[0], None),
+    "contrast": (OneClassLPBoost("itemsets", nu=.3, columns_per_round=1),
+                 (NOISY[0] > 0).astype(float), None),
+    "one and a half": (OneAndHalfClassLPBoost(nu=.3, columns_per_round=1), *NOISY),
+}
 
 
-BOOK = Path(__file__).parent.parent/"nbs"
-EXERCISES = dict(marked_cells((BOOK/"lpboost").glob("*.ipynb"), "exercise"))
-SOLUTIONS = dict(marked_cells([BOOK/"solutions/lpboost.ipynb"], "solution"))
+def fitted(name, **settings):
+    est, X, y = BOOSTERS[name]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        return clone(est).set_params(**settings).fit(X, y)
 
 
-@pytest.mark.parametrize("name", sorted(EXERCISES))
-def test_exercises_fail_when_empty_and_pass_with_the_solution(name):
-    names = dict(np=np, test_close=testing.test_close, test_eq=testing.test_eq,
-                 test_fail=testing.test_fail,
-                 two_class_lp=two_class_lp, ColumnOracle=ColumnOracle,
-                 column_generation=column_generation, bound=bound)
-    exec(EXERCISES[name], names)
-    check = names["check"]
-    exec(SOLUTIONS[name], names)
-    answer = [v for k, v in names.items() if callable(v) and f"def {k}(" in SOLUTIONS[name]][-1]
-    check(answer)
+@pytest.mark.parametrize("name", BOOSTERS)
+def test_every_estimator_is_a_booster_with_one_row_per_round(name):
+    m = fitted(name)
+    assert isinstance(m, Booster) and m.n_iter_ == m.history_.num_rows
+    assert m.history_["round"].to_pylist() == list(range(1, m.n_iter_ + 1))
+    assert {"error", "edge", "alpha", "loss", "primal", "dual", "gap"} <= set(
+        m.history_.column_names)
+    losses = m.history_["loss"].to_pylist()
+    assert all(b <= a + 1e-9 for a, b in zip(losses, losses[1:]))
+    assert ("machine" in m.history_.column_names) == (name == "three")
+    *_, last = m.staged_decision_function(BOOSTERS[name][1])
+    assert np.allclose(last, m.decision_function(BOOSTERS[name][1]), atol=1e-9)
+    rounds = [r for r in m.terms_["round"].to_pylist() if r is not None]
+    assert rounds and min(rounds) >= 1 and max(rounds) <= m.n_iter_
+    assert str(m).count("\n") >= 1
+
+
+@pytest.mark.parametrize("name", BOOSTERS)
+def test_warm_start_is_the_fit_that_never_paused(name):
+    est, X, y = BOOSTERS[name]
+    m = fitted(name, max_rounds=2, warm_start=True)
+    m.set_params(max_rounds=4)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        m.fit(X, y)
+    once = fitted(name, max_rounds=4)
+    assert np.array_equal(m.decision_function(X), once.decision_function(X))
+    assert m.n_iter_ == once.n_iter_ and m.terms_ == once.terms_
+
+
+@pytest.mark.parametrize("name", BOOSTERS)
+def test_early_stopping_and_callbacks(name):
+    m = fitted(name, early_stopping=True, n_iter_no_change=2, validation_fraction=.25,
+               random_state=0)
+    losses = m.history_["validation_loss"].to_pylist()
+    assert losses[-1] == min(losses)
+    heard = []
+    few = fitted(name, callbacks=[lambda run: heard.append(len(run.history)) or len(heard) == 2])
+    assert heard == list(range(1, few.n_iter_ + 1)) and few.n_iter_ <= 2
+
+
+def test_validation_rows_and_class_weight():
+    X, y = NOISY
+    m = LPBoostClassifier("stumps", nu=.4, n_iter_no_change=2).fit(X[:160], y[:160],
+                                                          validation=(X[160:], y[160:]))
+    assert "validation_loss" in m.history_.column_names
+    rare = np.arange(160) % 8 == 0
+    keep = rare | (y[:160] < 0)
+    share = [LPBoostClassifier("stumps", nu=.5, class_weight=c).fit(X[:160][keep], y[:160][keep])
+             .predict(X[160:]).mean() for c in (None, "balanced")]
+    assert share[1] > share[0]
+
+
+@pytest.mark.parametrize("name", BOOSTERS)
+def test_controls_without_a_meaning_are_refused(name):
+    for bad, word in ((dict(subsample=.5), "no subsample"),
+                      (dict(learning_rate=.5), "no learning_rate")):
+        with pytest.raises(ValueError, match=word): fitted(name, **bad)
+
+
+@pytest.mark.parametrize("name", [k for k in BOOSTERS])
+def test_every_language_is_saved_and_loaded(name, tmp_path):
+    m, X = fitted(name), BOOSTERS[name][1]
+    save_model(m, tmp_path/"m")
+    again = load_model(tmp_path/"m")
+    assert np.array_equal(again.decision_function(X), m.decision_function(X))
+    assert again.terms_ == m.terms_
+
+
+def test_a_ctrl_c_keeps_the_finished_rounds():
+    def stop(run):
+        if len(run.history) == 3: raise KeyboardInterrupt
+    X, y = NOISY
+    with pytest.warns(RuntimeWarning, match="interrupted"):
+        m = LPBoostClassifier("stumps", nu=.4, gap=1e-6, callbacks=[stop]).fit(X, y)
+    assert m.n_iter_ == 3 and np.isfinite(m.decision_function(X)).all()
+
+
+def test_held_out_loss_is_the_programs_own():
+    "The mean of the losses is one minus the soft margin, so a planted wrong rho is seen."
+    rng = np.random.default_rng(0)
+    f, y = rng.normal(size=50), rng.choice([-1., 1.], 50)
+    value, rho = soft_margin(y*f, np.full(50, 1/(50*.3)))
+    master = LinearProgram(.3)
+    assert abs(master.losses(f, y).mean() - (1 - value)) < 1e-12
+    planted = 1 - (rho + .1) + np.maximum(0, rho + .1 - y*f)/.3
+    assert planted.mean() > 1 - value + 1e-6
+
+
+def test_columns_that_matter_together_are_learnt_by_default():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 3, (300, 5)).astype(float)
+    y = ((X[:, 0] == 1) ^ (X[:, 1] == 1)).astype(int)
+    m = LPBoostClassifier().fit(X[:200], y[:200])
+    assert m.language_ == "trees" and m.score(X[200:], y[200:]) > .9
+
+
+def test_a_tree_that_leads_in_a_circle_is_refused(tmp_path):
+    m = fitted("trees")
+    m.models_[0]["patterns"]["left"][:] = 0
+    with pytest.raises(ValueError, match="cannot be followed"):
+        save_model(m, tmp_path/"m")
+        load_model(tmp_path/"m")
+
+
+def test_equal_edges_go_to_the_first_column_whatever_the_threads():
+    rng = np.random.default_rng(0)
+    h = rng.choice([-1., 1.], 400)
+    H = np.column_stack([rng.permutation(h) for _ in range(6)] + [h]*4)
+    y, w = h.copy(), np.full(400, 1/400)
+    assert [j for j, _ in ColumnOracle(H).best_k(y, w, 4)] == [6, 7, 8, 9]
+
+
+def test_attack_finds_planted_violation_of_the_nu_property():
+    "A margin that is reported too large puts more than nu below it."
+    rng = np.random.default_rng(1)
+    H, y = rng.normal(size=(200, 3)), rng.choice([-1., 1.], 200)
+    s = two_class_lp(H, y, .25)
+    margins, w = y*(H @ s.alpha), np.full(200, 1/200)
+    low, high = margin_shares(margins, s.rho, w)
+    assert low <= .25 <= high
+    assert margin_shares(margins, s.rho + .05, w)[0] > .25
+    assert margin_shares(margins, s.rho - .05, w)[1] < .25
+
+
+def test_attack_finds_planted_violation_of_the_two_epsilon_rule():
+    "The rule nu > epsilon, which the rule replaces, is refuted by the same search."
+    for wrong in range(1, 9):
+        margins = np.r_[-np.ones(wrong), np.ones(20 - wrong)]
+        values = {nu: soft_margin(margins, np.full(20, 1/(20*nu)))[0]
+                  for nu in np.arange(1, 21)/20}
+        assert all((v > 1e-12) == (nu > 2*wrong/20 + 1e-12) for nu, v in values.items())
+        assert any((v > 1e-12) != (nu > wrong/20 + 1e-12) for nu, v in values.items())
+
+
+def test_attack_finds_planted_hole_in_the_sandwich():
+    "An oracle that hides its best columns makes the bounds meet below the optimum."
+    rng = np.random.default_rng(2)
+    H, y = rng.choice([-1., 1.], (60, 20)), rng.choice([-1., 1.], 60)
+    H[:, 0] = np.where(rng.random(60) < .1, -y, y)
+    full = quiet(ColumnOracle(H), y, .5, gap=1e-9)
+    hidden = quiet(ColumnOracle(H[:, 1:]), y, .5, gap=1e-9)
+    assert hidden.dual < full.primal - 1e-3 and abs(full.dual - full.primal) < 1e-8
+
+
+def test_attack_finds_planted_violation_of_dominance_and_contrast():
+    "With a negative weight a superset can win; with wrong marginals a single item can earn."
+    rng = np.random.default_rng(3)
+    T = rng.random((30, 4)) < .6
+    H, lam = itemset_columns(T, 2), rng.dirichlet(np.ones(30))
+    single, every = (lam @ H[:, :4]).max(), (lam @ H).max()
+    assert every <= single + 1e-12
+    turned = np.where(rng.random(30) < .5, -lam, lam)
+    assert (turned @ H).max() > (turned @ H[:, :4]).max() or (-turned @ H).max() > (
+        -turned @ H[:, :4]).max()
+    shares = T.mean(0)
+    assert one_class_lp(T - shares, .6).objective <= 1e-9
+    assert one_class_lp(T - .9*shares, .6).objective > 1e-3
+
+
+def test_attack_finds_planted_violation_of_the_gain_bound():
+    "A bound that forgets the larger of the two sides is overtaken by a superset."
+    rng = np.random.default_rng(4)
+    broken = 0
+    for _ in range(40):
+        T, u = rng.random((20, 5)) < .7, rng.normal(size=20)/20
+        gains = {c: abs(2*u[T[:, c].all(1)].sum() - u.sum()) for k in (1, 2, 3)
+                 for c in combinations(range(5), k)}
+        for c in gains:
+            cover = T[:, c].all(1)
+            pos, neg, total = u[cover & (u > 0)].sum(), -u[cover & (u < 0)].sum(), u.sum()
+            for d, h in gains.items():
+                if set(c) <= set(d):
+                    assert h <= max(2*pos - total, 2*neg + total) + 1e-12
+                    broken += h > min(2*pos - total, 2*neg + total) + 1e-9
+    assert broken

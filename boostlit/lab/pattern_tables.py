@@ -9,7 +9,7 @@ __all__ = ['NUS', 'CS', 'TWO_CLASS', 'equalities', 'two_class_fold', 'two_classe
            'contaminated_digits', 'outlier_run', 'outliers', 'search_share', 'search',
            'master_race', 'masters']
 
-# %% ../../nbs/lpboost/06_tables.ipynb #4fc8d036
+# %% ../../nbs/lpboost/06_tables.ipynb #0a11ce08
 import warnings
 import numpy as np
 from ..core.boosters import AdaBoostClassifier
@@ -17,8 +17,8 @@ from ..core.datasets import load_dataset
 from .experiments import reproduction, run_units, store_results
 from ..lpboost.column_generation import (ColumnOracle, HighsMaster, LinprogMaster,
                                                 MasterRace, column_generation)
-from ..lpboost.estimators import (LPBoostClassifier, OneClassLPBoost, find_items,
-                                         item_matrix, planted_graphs)
+from ..lpboost.estimators import LPBoostClassifier, OneClassLPBoost, planted_graphs
+from ..lpboost.languages import find_items, item_matrix
 from ..lpboost.one_class import one_and_half_dual, one_and_half_lp, one_class_lp
 from ..mining.subgraphs import as_graphs
 from ..mining.weighted_search import ItemsetOracle, count_patterns

@@ -14,6 +14,8 @@ from scipy.optimize import linprog
 from scipy.sparse import csr_array, eye_array, hstack
 
 # %% ../../nbs/lpboost/01_linear_program.ipynb #d2de1507
+#| code-fold: true
+#| code-summary: "`threshold_columns`: write a small family of stumps out in full: every feature, every cut, both signs"
 def threshold_columns(X:np.ndarray,     # (n, d) numbers
                       n_cuts:int=8,     # thresholds a feature, at quantiles
                      )->np.ndarray:     # (n, P) values -1 and +1, closed under complement
@@ -42,9 +44,13 @@ def soft_margin(margins:np.ndarray,  # margins m_i
     return rho - np.sum(caps*np.maximum(0, rho-margins)), rho
 
 # %% ../../nbs/lpboost/01_linear_program.ipynb #7aa130c9
+#| code-fold: true
+#| code-summary: "Constants"
 LPSolution = namedtuple("LPSolution", "objective alpha rho slack weights")
 
 # %% ../../nbs/lpboost/01_linear_program.ipynb #3ae8839d
+#| code-fold: true
+#| code-summary: "`solve_linprog`: scipy.optimize.linprog with tight tolerances and a clear failure"
 def solve_linprog(*args, **kw):
     "`scipy.optimize.linprog` with tight tolerances and a clear failure."
     tight = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
@@ -53,6 +59,8 @@ def solve_linprog(*args, **kw):
     return r
 
 # %% ../../nbs/lpboost/01_linear_program.ipynb #707932c9
+#| code-fold: true
+#| code-summary: "`two_class_lp`: solve the primal over all columns at once; unknowns are alpha, rho and the slacks"
 def two_class_lp(H:np.ndarray,      # (n, P) outputs of all hypotheses
                  y:np.ndarray,      # (n,) labels -1, +1
                  nu:float,          # fraction of examples that may miss the margin
@@ -68,6 +76,8 @@ def two_class_lp(H:np.ndarray,      # (n, P) outputs of all hypotheses
     return LPSolution(-r.fun, r.x[:P], r.x[P], r.x[P+1:], -r.ineqlin.marginals)
 
 # %% ../../nbs/lpboost/01_linear_program.ipynb #df3cb097
+#| code-fold: true
+#| code-summary: "`two_class_dual`: solve the dual over all rows at once; unknowns are the example weights and gamma"
 def two_class_dual(H:np.ndarray,      # (n, P) outputs of all hypotheses
                    y:np.ndarray,      # (n,) labels -1, +1
                    nu:float,          # fraction of examples that may miss the margin
@@ -85,6 +95,8 @@ def two_class_dual(H:np.ndarray,      # (n, P) outputs of all hypotheses
     return LPSolution(r.fun, alpha, rho, np.maximum(0, rho-margins), r.x[:n])
 
 # %% ../../nbs/lpboost/01_linear_program.ipynb #c65974ca
+#| code-fold: true
+#| code-summary: "`margin_shares`: the two shares that hold nu between them"
 def margin_shares(margins:np.ndarray,  # margins m_i
                   rho:float,           # the margin of the program
                   w:np.ndarray,        # shares s_i

@@ -33,6 +33,8 @@ def bound(P:float, N:float, # positive and negative weight of the cover
     return max(2*P-S, 2*N+S) if kind == "signed" else P
 
 # %% ../../nbs/lpboost/03_pattern_search.ipynb #0176c792
+#| code-fold: true
+#| code-summary: "`branch_and_bound`: the k patterns of largest gain in any language, best first: short, slow, and the reference"
 def branch_and_bound(roots,              # patterns without a parent
                      children,           # pattern -> its children
                      cover,              # pattern -> boolean (n,) or row numbers
@@ -65,6 +67,8 @@ def branch_and_bound(roots,              # patterns without a parent
     return best, visited, -np.inf
 
 # %% ../../nbs/lpboost/03_pattern_search.ipynb #69777e88
+#| code-fold: true
+#| code-summary: "`itemset_language`: itemsets as a language for branch_and_bound"
 def itemset_language(T:np.ndarray,   # boolean (n, items)
                      max_length:int, # largest set
                     )->tuple:        # (roots, children, cover)
@@ -77,6 +81,8 @@ def itemset_language(T:np.ndarray,   # boolean (n, items)
     return [(j,) for j in range(T.shape[1]) if T[:, j].any()], children, cover
 
 # %% ../../nbs/lpboost/03_pattern_search.ipynb #97ed4a3b
+#| code-fold: true
+#| code-summary: "`exhaustive`: gain of every pattern of a language: what the bound saves us"
 def exhaustive(language:tuple,    # (roots, children, cover)
                u:np.ndarray,      # signed weights
                kind:str="signed", # "signed" or "presence"
@@ -92,6 +98,8 @@ def exhaustive(language:tuple,    # (roots, children, cover)
     return out
 
 # %% ../../nbs/lpboost/03_pattern_search.ipynb #a3630aee
+#| code-fold: true
+#| code-summary: "`plot_itemset_tree`: the whole tree of itemsets and what branch and bound looks at"
 def plot_itemset_tree(T:np.ndarray,     # boolean (n, items); few items
                       u:np.ndarray,     # signed weights
                       max_length:int=4, # largest set
