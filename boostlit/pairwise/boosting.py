@@ -5,18 +5,18 @@ exact, and linear in the pairs."""
 
 # %% auto #0
 __all__ = ['PAIR_STUMP', 'PROJECTIONS', 'reference_direction', 'pairwise_reference', 'pair_scores',
-           'candidate_projections', 'PairStumpOracle', 'exact_sum', 'ExactGentle', 'PairGentle']
+           'candidate_projections', 'PairStumpOracle', 'ExactGentle', 'PairGentle']
 
-# %% ../../nbs/pairwise/03_boosting.ipynb #4e5d49ad
+# %% ../../nbs/pairwise/03_boosting.ipynb #c0ca0860
 import math
 import numpy as np
 from ..core.loop import Conversation, serves
 from ..core.masters import Gentle
 from .gentle_stumps import best_threshold
 from numpy.typing import ArrayLike
-from .kernels import (UNIT, add_stumps, array_directions, label_values, lines_of,
-                                       load_of, real_search, search, signs_of, space_for,
-                                       stump_values, targets_of)
+from .kernels import (add_stumps, array_directions, halves_of, lines_of, load_of,
+                                       real_search, rounded, search, signs_of, space_for,
+                                       targets_of)
 from .projection import weighted_scatter
 
 # %% ../../nbs/pairwise/03_boosting.ipynb #82d78f72
@@ -86,17 +86,18 @@ def candidate_projections(projection:str, # one of `PROJECTIONS`
     if projection == "concatenation": return np.repeat(np.arange(d), 2), np.tile(np.eye(2), (d, 1))
     return np.arange(d), np.tile([1., -1.], (d, 1))
 
-# %% ../../nbs/pairwise/03_boosting.ipynb #3a8829ba
+# %% ../../nbs/pairwise/03_boosting.ipynb #ddff7126
 class _LineSearch:
     "Pairs component by component, and the search for the best stump."
     kind = "real"
 
     def _label_stump(self, signs, weights):
-        "(candidate, (threshold, values), gain) for targets -1 and +1."
+        "(candidate, its cut as `Halves`, gain) for targets -1 and +1."
         load = load_of(signs, weights)
         j, cut, gain = search(self.lines, load, self.space, self.learn)
         if j < 0: return j, None, 0.
-        return j, label_values(self.lines, j, cut, load), gain/int(load.totals.sum())
+        halves = halves_of(self._along(j), cut, load.weight, load.weight*load.sign)
+        return j, halves, gain/float(load.totals.sum())
 
     def _real_stump(self, targets, weights):
         "The same for real targets."
@@ -106,22 +107,26 @@ class _LineSearch:
         real = targets_of(targets, weights)
         j, cut, gain = real_search(self.lines, real)
         if j < 0: return j, None, 0.
+        halves = halves_of(self._along(j), cut, real.weight, real.moment)
+        values = tuple(real.size*value for value in halves.values)
+        return j, halves._replace(values=values), real.size**2*gain/float(real.weight.sum())
+
+    def _along(self, j):
+        "Projections of all pairs onto a candidate line."
         r, (p, q) = self.lines.feature[j], self.lines.directions[j]
-        t = p*self.lines.U[r] + q*self.lines.V[r]
-        theta, a, b = stump_values(t, cut, real.mass, real.moment)
-        return j, (theta, real.size*a, real.size*b), real.size**2*gain/int(real.mass.sum())
+        return p*self.lines.U[r] + q*self.lines.V[r]
 
     def _signs_of(self, targets):
         "Labels in the form of the search, converted once; None for targets other than -1 and +1."
-        if self.known is not None and np.array_equal(self.known[0], targets): return self.known[1]
         if np.shape(targets) != (self.lines.U.shape[1],):
             raise ValueError(f"{self.lines.U.shape[1]} pairs need as many targets, "
                              f"got shape {np.shape(targets)}")
+        if self.known is not None and (self.known[0] == targets).all(): return self.known[1]
         if not (np.abs(targets) == 1).all(): return None
         self.known = np.array(targets), signs_of(targets)
         return self.known[1]
 
-# %% ../../nbs/pairwise/03_boosting.ipynb #0a0cf8d5
+# %% ../../nbs/pairwise/03_boosting.ipynb #f60d4034
 class PairStumpOracle(_LineSearch):
     "Best pairwise stump for given targets and weights, over all components at once."
 
@@ -139,13 +144,14 @@ class PairStumpOracle(_LineSearch):
         self.lines = lines_of(U, V, *given)
         self.projection, self.shrink, self.symmetric = projection, shrink, symmetric
         self.learn, self.known = directions is None and projection in ("swlda", "lda"), None
+        self.last = None, None          # the last answer, and the pairs above its cut
         bins = np.clip(len(U[0]) // 4, 32, 8192) if n_bins is None else np.clip(n_bins, 2, 2**20)
         self.space = space_for(len(U[0]), int(bins))
 
     def ask(self, targets: np.ndarray, weights: np.ndarray) -> tuple:  # (stump, its edge sum w z h)
         "The stump of least weighted squared error."
         signs = self._signs_of(targets)
-        j, values, gain = (
+        j, halves, gain = (
             self._real_stump(targets, weights)
             if signs is None
             else self._label_stump(signs, weights)
@@ -154,16 +160,19 @@ class PairStumpOracle(_LineSearch):
             self.learn = False
         if j < 0:
             raise ValueError("every component of the pairs is constant: there is nothing to cut")
-        theta, a, b = values
         line = self.lines.feature[j], *self.lines.directions[j]
-        stump = np.array((*line, theta, self.shrink * a, self.shrink * b), PAIR_STUMP)[()]
+        values = (self.shrink * value for value in halves.values)
+        stump = np.array((*line, halves.threshold, *values), PAIR_STUMP)[()]
+        self.last = stump, halves.above
         return stump, self.shrink * gain
 
     def outputs(self, stump) -> np.ndarray:  # (n,)
         "Values of a stump on the training pairs, in the order in which they were drawn."
-        r = stump["feature"]
-        t = stump["p"] * self.lines.U[r] + stump["q"] * self.lines.V[r]
-        return np.where(t > stump["threshold"], stump["above"], stump["below"])
+        r, above = stump["feature"], self.last[1]
+        if stump is not self.last[0]:
+            t = stump["p"] * self.lines.U[r] + stump["q"] * self.lines.V[r]
+            above = t > stump["threshold"]
+        return np.where(above, stump["above"], stump["below"])
 
     def apply(self, stump, pairs: np.ndarray) -> np.ndarray:  # (n,)
         "Values of a stump on new pairs (n, 2, d)."
@@ -190,32 +199,32 @@ class PairStumpOracle(_LineSearch):
         self.lines.directions[:] = memory["directions"]
         self.learn = bool(memory["learn"])
 
-# %% ../../nbs/pairwise/03_boosting.ipynb #670f9e5e
-def exact_sum(parts:np.ndarray # numbers between 0 and 1 whose sum is at most about one
-             )->float:
-    "Their sum in units of 2**-60, whatever their order."
-    return int(np.rint(parts*2.**UNIT).astype(np.int64).sum())*2.**-UNIT
-
-# %% ../../nbs/pairwise/03_boosting.ipynb #b4a18451
+# %% ../../nbs/pairwise/03_boosting.ipynb #dbb3cc79
 class ExactGentle(Gentle):
     "Gentle AdaBoost whose sums do not depend on the order of the rows."
+    def start(self, y, weights, n_classes):
+        "The usual state, and the starting weights as terms of an exact sum."
+        state = super().start(y, weights, n_classes)
+        self.exact_start = rounded(state.start)
+        return state
+
     def answer(self, state, outputs, gain):
         "One, or less where a full step would raise the loss; zero for an answer that says nothing."
         state.edge = float(gain)
-        largest = np.abs(outputs).max()
+        largest = max(float(outputs.max()), -float(outputs.min()))
         if largest == 0: return 0.
         return 1. if largest <= 1 else self.halved(state, outputs)
 
     def update(self, state, outputs, coefficient):
         "Add the term to the scores; weights, loss and error from exact sums."
-        state.scores += coefficient*np.asarray(outputs, np.float64)
-        against = -state.y*state.scores
-        top = float(against.max())
-        raw = state.start*np.exp(against - top)
-        total = exact_sum(raw)
+        state.scores += outputs if coefficient == 1 else coefficient*outputs
+        margins = state.y*state.scores
+        least = float(margins.min())
+        raw = state.start*np.exp(least - margins)
+        total = float(rounded(raw).sum())
         state.weights = raw/total
-        state.loss = total*math.exp(min(top, 700.))
-        state.error = exact_sum(state.start[against >= 0])
+        state.loss = total*math.exp(min(-least, 700.))
+        state.error = float(self.exact_start @ (margins <= 0))
 
 # %% ../../nbs/pairwise/03_boosting.ipynb #464765c8
 @serves(PairStumpOracle, Gentle)
