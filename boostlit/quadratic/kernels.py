@@ -802,7 +802,7 @@ def _move_in_loops(codes, a, b, axes, p, cut_a, cut_b, n, sums, step, fit, start
             fit.scores[i, c] += sums[k, c]
             if i < n: fit.slopes[i, c] += fit.slopes[i, C + c]*sums[k, c]
 
-# %% ../../nbs/quadratic/10_kernels.ipynb #d9d6e969
+# %% ../../nbs/quadratic/10_kernels.ipynb #c154cb8f
 def _move_in_numpy(codes, a, b, axes, p, cut_a, cut_b, n, sums, step, fit, start):
     "The same in NumPy."
     part, C = _parts_of(axes, p, cut_a, cut_b), step.shape[1]
@@ -810,7 +810,7 @@ def _move_in_numpy(codes, a, b, axes, p, cut_a, cut_b, n, sums, step, fit, start
     sums[:len(part), :C] = cells
     fit.values[start:start + len(part)] += cells
     added = cells[codes[a].astype(np.int64)*(axes[p, 1] + 1) + codes[b]]
-    fit.scores += added
+    fit.scores[:] += added
     fit.slopes[:n, :C] += fit.slopes[:n, C:]*added[:n]
 
 _move = _Twin(_move_in_numpy, _move_in_loops)
