@@ -24,6 +24,7 @@ HOMES = {
     "core.stumps": ["DecisionStumpClassifier", "StumpOracle"],
     "core.datasets": ["load_dataset", "list_datasets", "have_dataset", "TableEncoder"],
     "core.models": ["save_model", "load_model"],
+    "core.exports": ["to_python", "to_sql", "to_json", "from_json", "to_onnx"],
     "core.plots": [
         "RuleDisplay", "ProductDisplay", "ProjectionDisplay", "BilinearDisplay", "PatternDisplay",
         "StumpDisplay", "AxisDisplay", "TermsDisplay", "HistoryDisplay",
@@ -34,7 +35,7 @@ HOMES = {
     "compositional.rules": ["mine_rules"],
     "compositional.estimator": ["CompositionalBoostClassifier"],
     "quadratic.boosting": ["QuadraticBoostClassifier"],
-    "quadratic.glass_box": ["GlassBoxClassifier"],
+    "quadratic.glass_box": ["GlassBoxClassifier", "GlassBoxDisplay"],
     "pairwise.estimator": ["PairwiseBoostClassifier"],
     "pairwise.projection": ["WeightedLDA"],
     "bilinear.boosting": ["SparseBilinearClassifier", "BilinearBoostClassifier"],

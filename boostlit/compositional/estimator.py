@@ -10,9 +10,9 @@ __all__ = ['FORMS', 'Vocabulary', 'learn_vocabulary', 'informative_items', 'Gain
            'CompositionalBoostClassifier', 'form_of', 'check_options', 'usual_budget',
            'different_items', 'keep_rules', 'votes_to_scores', 'rule_file', 'upgrade_rules',
            'telling_items', 'vocabulary_names', 'rule_texts', 'rule_terms', 'rule_table',
-           'explain_rules', 'vote_shares', 'plot_rules']
+           'rule_card', 'explain_rules', 'vote_shares', 'plot_rules']
 
-# %% ../../nbs/compositional/05_estimator.ipynb #48d529e1
+# %% ../../nbs/compositional/05_estimator.ipynb #cae26ee5
 from collections.abc import Iterator
 from textwrap import fill
 from typing import Any, NamedTuple
@@ -23,6 +23,7 @@ import pyarrow
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 from ..core.boosters import Booster, shape_scores, store, terms_table, weigh_rows
+from ..core.exports import Scorecard, make_card, probed_term
 from ..core.masters import Logistic, Multinomial, own_probability, softmax
 from ..core.models import TABLE_FIELDS, Array, Labels, OrMissing, Table, Whole
 from ..core.plots import PALETTE
@@ -350,7 +351,7 @@ def resolve_thresholds(min_support, # count, fraction, None (the paper's) or "au
     elif why: raise ValueError(f"no rule can exist: {why}")
     return count, lift
 
-# %% ../../nbs/compositional/05_estimator.ipynb #036c0b4a
+# %% ../../nbs/compositional/05_estimator.ipynb #660f264f
 class CompositionalBoostClassifier(Booster):
     """Boosted conjunctions of thresholded features, for two or more classes (Yuan, Luo and Wu).
 
@@ -675,6 +676,16 @@ class CompositionalBoostClassifier(Booster):
         """
         return explain_rules(self, X)
 
+    def scorecard(self)->Scorecard:
+        """The rules as tables of cells over their columns, see `to_json`.
+
+        Returns
+        -------
+        Scorecard
+        """
+        check_is_fitted(self)
+        return rule_card(self)
+
     @staticmethod
     def file_fields(parameters:dict, state:dict)->dict:
         """What a model file holds.
@@ -972,6 +983,29 @@ def rule_table(est)->"pyarrow.Table": # rule, label, weight, support, confidence
                      "label": labels,
                      "weight": est.alphas_, "support": est.rule_support_,
                      **{k: m[k] for k in ("confidence", "lift", "error")}})
+
+# %% ../../nbs/compositional/05_estimator.ipynb #0e914fe3
+#| code-fold: true
+def rule_card(est)->Scorecard:
+    "Rules as tables of cells over their columns."
+    K, at = len(est.classes_), est.rule_pointers_
+    words = Vocabulary(est.columns_, est.thresholds_, est.codes_)
+    scores = lambda votes: votes_to_scores(est, votes).reshape(len(votes), -1)
+    nothing = scores(np.zeros((1, K)))
+    def adds(r, X):
+        items = words.transactions(X, est.items)[:, est.rule_items_[at[r]:at[r+1]]]
+        votes = np.zeros((len(X), K))
+        votes[:, est.rule_labels_[r]] = est.alphas_[r]*items.all(axis=1)
+        return scores(votes) - nothing
+    def table(r):
+        primitive = est.rule_items_[at[r]:at[r+1]] % len(est.columns_)
+        nominal = ~np.isnan(est.codes_[primitive])
+        cut = np.where(nominal, est.codes_[primitive],
+                       np.nextafter(est.thresholds_[primitive], -np.inf))  # x < t is x <= below t
+        points = {j: cut[est.columns_[primitive] == j]
+                  for j in np.unique(est.columns_[primitive]).tolist()}
+        return probed_term(est, points or {0: []}, lambda X: adds(r, X))
+    return make_card(est, nothing, [table(r) for r in range(len(est.alphas_))])
 
 # %% ../../nbs/compositional/05_estimator.ipynb #1853a701
 def explain_rules(est, X)->"pyarrow.Table": # sample, round, rule, label, weight

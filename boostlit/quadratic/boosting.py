@@ -18,16 +18,18 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-# %% ../../nbs/quadratic/04_boosting.ipynb #85d5bd43
+# %% ../../nbs/quadratic/04_boosting.ipynb #5cf08686
 from boostlit.core.boosters import (
     Booster, base_learner, begin_run, check_controls, check_number, feature_names, keep_run,
     loss_shares, nominal_of, read_problem, store, terms_table,
 )
+from ..core.exports import Scorecard, make_card, probed_term
 from ..core.loop import Progress, converse
 from ..core.masters import TINY, AdaBoost, Logistic, half_log_odds
 from ..core.models import (TABLE_FIELDS, Array, Labels, OrMissing, Records, Table, Whole)
 from ..core.plots import PALETTE
-from ..core.stumps import STUMP, LearnerOracle, StumpOracle, describe_stump
+from ..core.stumps import (STUMP, LearnerOracle, StumpOracle, describe_stump,
+                                  stump_outputs)
 from ..core.tables import tabular_input
 from .exact_search import best_pair
 from .kernels import add_products
@@ -224,7 +226,32 @@ def _total_scores(est, X):
             add_products(stumps, est.sizes_[mine], est.alphas_[mine], columns, F[k])
     return F
 
-# %% ../../nbs/quadratic/04_boosting.ipynb #82ebaa1c
+# %% ../../nbs/quadratic/04_boosting.ipynb #17015d12
+#| code-fold: true
+#| code-summary: "Products as tables of cells"
+def _products_card(est):
+    "Tables of cells over the columns of the products."
+    if hasattr(est, "estimators_"):
+        raise ValueError("a black-box base learner cannot be taken away: it is not made of cells")
+    at, groups = np.r_[0, np.cumsum(est.sizes_)], {}
+    for t in range(len(est.sizes_)):
+        columns = np.unique(est.stumps_["feature"][at[t]:at[t+1]]).tolist()
+        groups.setdefault(tuple(columns), []).append(t)
+    def adds(terms, X):
+        scores = np.zeros((len(X), est.n_machines_))
+        for t in terms:
+            product = np.prod(stump_outputs(est.stumps_[at[t]:at[t+1]], X), axis=0)
+            scores[:, est.machine_[t]] += est.alphas_[t]*product
+        return scores
+    def table(columns, terms):
+        stumps = np.concatenate([est.stumps_[at[t]:at[t+1]] for t in terms])
+        points = {j: stumps["threshold"][stumps["feature"] == j] for j in columns}
+        return probed_term(est, points, lambda X: adds(terms, X))
+    chosen = [(c, part) for c, ts in groups.items()
+              for part in ([ts] if len(c) < 3 else [[t] for t in ts])]
+    return make_card(est, np.zeros(est.n_machines_), [table(c, ts) for c, ts in chosen])
+
+# %% ../../nbs/quadratic/04_boosting.ipynb #8c3b81d8
 #| code-fold: true
 #| code-summary: "Scores, words and files of a fitted model"
 class _ProductModel(Booster):
@@ -320,6 +347,16 @@ class _ProductModel(Booster):
         """The terms in words, one row per term."""
         check_is_fitted(self)
         return _describe_products(self)
+
+    def scorecard(self)->Scorecard:
+        """The model as tables of cells over the columns of its products, see `to_json`.
+
+        Returns
+        -------
+        Scorecard
+        """
+        check_is_fitted(self)
+        return _products_card(self)
 
     @property
     def feature_importances_(self)->np.ndarray:

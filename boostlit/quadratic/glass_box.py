@@ -7,7 +7,7 @@ read, check, edit and explain exactly."""
 __all__ = ['bin_points', 'bin_codes', 'coarse_bins', 'bag_order', 'purify', 'Tables', 'purified',
            'GlassBoxClassifier', 'plot_glass_box', 'GlassBoxDisplay', 'plot_waterfall']
 
-# %% ../../nbs/quadratic/09_glass_box.ipynb #23380d3f
+# %% ../../nbs/quadratic/09_glass_box.ipynb #37119b58
 import contextlib
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -27,6 +27,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core.boosters import Predictions, terms_table
 
+from ..core.exports import Axis, Scorecard, Term, make_card
 from ..core.loop import Progress, Run, State, converse
 
 from ..core.models import TABLE_FIELDS, Array, Each, Labels, Real, Table, Text
@@ -610,7 +611,7 @@ class _GlassBoxEditor:
         )
         return self
 
-# %% ../../nbs/quadratic/09_glass_box.ipynb #e34d1dc9
+# %% ../../nbs/quadratic/09_glass_box.ipynb #0c41bf1f
 class GlassBoxClassifier(
     _GlassBoxReader, _GlassBoxEditor, _GlassBoxScores, ClassifierMixin, BaseEstimator
 ):
@@ -800,6 +801,16 @@ class GlassBoxClassifier(
             )
         return _fit_tables(self, X[keep], labels[keep], weights[keep]*keep.sum())
 
+    def scorecard(self)->Scorecard:
+        """The model as tables of cells, see `to_json`.
+
+        Returns
+        -------
+        Scorecard
+        """
+        check_is_fitted(self, "curves_")
+        return _glass_card(self)
+
     @staticmethod
     def file_fields(parameters:dict, state:dict)->dict:
         """What a file holds, by attribute.
@@ -825,6 +836,28 @@ class GlassBoxClassifier(
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
+
+# %% ../../nbs/quadratic/09_glass_box.ipynb #ba411b34
+def _bin_axis(est, j, coarse):
+    "The bins of a feature as an axis; unseen and missing values share the last one."
+    points, group, words = est.points_[j], est.groups_[j], est.categories_[j]
+    last = int(group[-1]) if coarse else len(group) - 1
+    if est.kinds_[j] != "nominal":
+        cuts = points[np.flatnonzero(np.diff(group[:-1]))] if coarse else points
+        if words is None: return Axis(j, cuts.tolist(), [], [], 0, last)
+        return Axis(j, [], list(words), np.searchsorted(cuts, np.arange(len(words))).tolist(),
+                    last, last)
+    values = [words[int(v)] for v in points] if words is not None else points.tolist()
+    cells = group[:-1].tolist() if coarse else list(range(len(points)))
+    return Axis(j, [], values, cells, last, last)
+
+def _glass_card(est):
+    "Curves and heat maps as a scorecard."
+    terms = [Term([_bin_axis(est, j, False)], curve) for j, curve in enumerate(est.curves_)]
+    terms += [Term([_bin_axis(est, a, True), _bin_axis(est, b, True)], table)
+              for (a, b), table in zip(est.pairs_.tolist(), est.maps_)]
+    link = "logistic" if len(est.classes_) == 2 else "softmax"
+    return make_card(est, est.intercept_, [t for t in terms if np.any(t.table)], (link, 1.))
 
 # %% ../../nbs/quadratic/09_glass_box.ipynb #b3561046
 def _file_fields(state):
@@ -952,33 +985,23 @@ def _strongest(est, pairs, gains):
     wanted = 3*est.n_features_in_ if est.n_pairs is None else int(est.n_pairs)
     return pairs[np.argsort(-gains, kind="stable")[:wanted]] if len(pairs) else pairs
 
-# %% ../../nbs/quadratic/09_glass_box.ipynb #77f60613
-def _innocent_gain(est, bags, each, axis, setting, pairs, gains, base):
-    "Standard errors of the second stage's gain when every bag chooses pairs by its own rows."
-    d, before = est.n_features_in_, _held_out_losses(bags, base)
-    for bag, gain in zip(bags, gains):
-        own = _strongest(est, pairs, gain)
-        bag.begin(_table_terms(axis, d + own[:, 0], d + own[:, 1]), *setting)
-    _boost_stage(est, bags, each)
-    return _standard_errors(before - _held_out_losses(bags, base))
-
+# %% ../../nbs/quadratic/09_glass_box.ipynb #c48b3530
 def _boost_maps(est, bags, each, axis, setting, rows, base):
-    "The second stage: pairs and values of their heat maps; none if their gain was only found."
+    "The second stage: pairs and the values of their maps. Held-out scores are innocent afterwards."
     d, before = est.n_features_in_, _held_out_losses(bags, base)
     pairs, gains = _screen_pairs(est, bags, each, axis)
     chosen = _strongest(est, pairs, sum(gains)) if len(pairs) else pairs
     start = [bag.scores.copy() for bag in bags]
     terms = _table_terms(axis, d + chosen[:, 0], d + chosen[:, 1])
     maps = _stage(est, bags, each, "maps", terms, setting, rows)
-    clear = _standard_errors(before - _held_out_losses(bags, base))
-    if len(chosen) == 0 or clear > 10 or len(chosen) == len(pairs): return chosen, maps
-    end = [bag.scores.copy() for bag in bags]
-    for bag, scores in zip(bags, start): bag.scores[:] = scores
-    if _innocent_gain(est, bags, each, axis, setting, pairs, gains, base) > 2:
-        for bag, scores in zip(bags, end): bag.scores[:] = scores
-        return chosen, maps
-    for bag, scores in zip(bags, start): bag.scores[:] = scores
-    return chosen[:0], []
+    gain = _standard_errors(before - _held_out_losses(bags, base))
+    if 0 < gain < 20 and len(chosen) < len(pairs):
+        for bag, scores, own in zip(bags, start, gains):
+            bag.scores[:] = scores
+            mine = _strongest(est, pairs, own)
+            bag.begin(_table_terms(axis, d + mine[:, 0], d + mine[:, 1]), *setting)
+        _boost_stage(est, bags, each)
+    return chosen, maps
 
 # %% ../../nbs/quadratic/09_glass_box.ipynb #2d4b9a7d
 def _fit_tables(est, X, labels, weights):
@@ -1129,10 +1152,35 @@ def plot_glass_box(est,        # a fitted `GlassBoxClassifier`
 
 # %% ../../nbs/quadratic/09_glass_box.ipynb #c8a0e7b9
 class GlassBoxDisplay(ModelDisplay):
-    "Curves and heat maps of a glass box, the most important first."
+    """Curves and heat maps of a glass box, the most important first.
+
+    Parameters
+    ----------
+    est : BaseEstimator
+        a fitted estimator
+    top : int, default=10
+        most terms drawn and printed
+
+    Attributes
+    ----------
+    ax_ : axes
+        what was drawn on
+    figure_ : figure
+        the figure it belongs to
+    """
     draws, needs = "plot_glass_box", "curves_"
     def arguments(self, ax:object)->dict:
-        "At most six terms; one on axes that are given."
+        """At most six terms; one on axes that are given.
+
+        Parameters
+        ----------
+        ax : object
+            axes to draw on; None: new ones
+
+        Returns
+        -------
+        dict
+        """
         return dict(top=min(self.top, 6), ax=ax)
 
 # %% ../../nbs/quadratic/09_glass_box.ipynb #871295e8
