@@ -46,7 +46,7 @@ def update_weights(w:np.ndarray,     # weights, changed in place
     w *= np.exp(alpha*np.where(fires, ~right, silence_cost(abstain, right, K)))
     w /= w.sum()
 
-# %% ../../nbs/compositional/04_boosting.ipynb #a486c2fc
+# %% ../../nbs/compositional/04_boosting.ipynb #a723f280
 def boost_rules_reference(fires:np.ndarray,    # boolean (rules, n): the cover of each rule
                           labels:np.ndarray,   # class number of each rule
                           y:np.ndarray,        # class numbers of the samples
@@ -57,7 +57,7 @@ def boost_rules_reference(fires:np.ndarray,    # boolean (rules, n): the cover o
                          )->list:              # [(rule, alpha, weighted error)]
     "Algorithm 2 of the paper."
     w, left, model = np.full(len(y), 1/len(y)), np.ones(len(labels), bool), []
-    for m in range(n_rounds):
+    for _ in range(n_rounds):
         errors = rule_errors_reference(fires, labels, y, w, K, abstain)
         err = np.where(left, errors, np.inf)                              # steps 3, 4
         r = int(err.argmin())
@@ -69,7 +69,9 @@ def boost_rules_reference(fires:np.ndarray,    # boolean (rules, n): the cover o
         model.append((r, alpha, err[r]))
     return model
 
-# %% ../../nbs/compositional/04_boosting.ipynb #a4c29b69
+# %% ../../nbs/compositional/04_boosting.ipynb #5888a3cf
+#| code-fold: true
+#| code-summary: "The master"
 class RuleVotes(SAMME):
     """Algorithm 2: SAMME on rules that name one class or stay silent, under four readings of
     silence."""

@@ -7,30 +7,35 @@ met at all, and Table 1 of the paper, digit for digit"""
 __all__ = ['TABLE1', 'rule_measures', 'infeasible', 'mine_rules_reference', 'mine_rules',
            'table1_setting', 'table1_column', 'minimal_generator']
 
-# %% ../../nbs/compositional/02_rules.ipynb #bb15094f
+# %% ../../nbs/compositional/02_rules.ipynb #824a05e5
 from typing import Any
 import numpy as np
 import pyarrow
 from numpy.typing import ArrayLike
 from ..core.datasets import load_dataset
 from .transactions import item_matrix, item_thresholds
+from .theorem import error_bound, paper_bound
+from ..mining.baskets import support_count
 from ..mining.itemsets import closed_reference, iter_itemsets
-from ..mining.weighted_search import _support_count as support_count
 
-# %% ../../nbs/compositional/02_rules.ipynb #14b745b2
+# %% ../../nbs/compositional/02_rules.ipynb #744344ca
 def rule_measures(support:np.ndarray, # transactions the rule covers
                   hits:np.ndarray,    # covered transactions of the rule's class
                   prior:np.ndarray,   # share of that class
                   n:int,              # number of transactions
-                 )->dict:             # confidence, lift, error, bound
-    "Confidence, lift, training error and its bound (Theorem 0.1) for every rule."
+                 )->dict:             # confidence, lift, error, bound, paper_bound
+    "Confidence, lift, training error, its sharp bound and the paper's, for every rule."
     s, h = np.asarray(support)/n, np.asarray(hits)/n
-    confidence = h/s
+    confidence = h/np.maximum(s, 1/(2*n))                     # a rule that never fires has none
     lift = confidence/prior
-    return dict(confidence=confidence, lift=lift, error=prior + s - 2*h,
-                bound=1/lift - s*lift*prior)
+    known = np.where(lift > 0, lift, 1.)                      # never right: nothing is bounded
+    bounds = {name: np.where(lift > 0, np.minimum(bound(s, known, prior), 1.), 1.)
+              for name, bound in (("bound", error_bound), ("paper_bound", paper_bound))}
+    return dict(confidence=confidence, lift=lift, error=prior + s - 2*h, **bounds)
 
-# %% ../../nbs/compositional/02_rules.ipynb #dc2ea905
+# %% ../../nbs/compositional/02_rules.ipynb #81c70a68
+#| code-fold: true
+#| code-summary: "The proposition as a sentence"
 def infeasible(min_support:float, # lambda_1, a fraction
                min_lift:float,    # lambda_2
                priors,            # class shares
@@ -65,14 +70,18 @@ def mine_rules_reference(transactions:np.ndarray, # boolean (n, items)
             if (y[covered] == k).mean() >= min_lift*(y == k).mean() - 1e-9: found.add((items, k))
     return found
 
-# %% ../../nbs/compositional/02_rules.ipynb #6558c7fb
+# %% ../../nbs/compositional/02_rules.ipynb #344a71b1
+#| code-fold: true
+#| code-summary: "Labels and shares"
 def _labels_and_priors(y):
     classes, codes = np.unique(np.asarray(y), return_inverse=True)
     if len(classes) < 2:
         raise ValueError(f"rules need labels of at least 2 classes, got {len(classes)}")
     return classes, np.bincount(codes)/len(codes)
 
-# %% ../../nbs/compositional/02_rules.ipynb #86cd32be
+# %% ../../nbs/compositional/02_rules.ipynb #fdfed0ac
+#| code-fold: true
+#| code-summary: "Rules of one chunk"
 def _rules_of(batch, classes, priors, n, min_lift):
     "Rules of one chunk: every set against every class it is confident for."
     import pyarrow as pa
@@ -84,25 +93,30 @@ def _rules_of(batch, classes, priors, n, min_lift):
                             "label": pa.array(classes[k]),
                             "support": support[row], **measures})
 
-# %% ../../nbs/compositional/02_rules.ipynb #14f0fba8
+# %% ../../nbs/compositional/02_rules.ipynb #6097f784
+#| code-fold: true
+#| code-summary: "An empty chunk"
 def _no_sets(K):
     import pyarrow as pa
     empty = {"items": pa.array([], pa.list_(pa.int32())), "support": np.empty(0, np.int64),
              "counts": pa.array([], pa.list_(pa.int64(), K))}
     return pa.record_batch(empty)
 
-# %% ../../nbs/compositional/02_rules.ipynb #620da17b
+# %% ../../nbs/compositional/02_rules.ipynb #228726b6
+#| code-fold: true
+#| code-summary: "The miner of rules"
 def mine_rules(transactions:Any,      # 0/1 matrix, sparse matrix, Arrow lists or item lists
                y:"ArrayLike",         # class labels
                min_support:int|float, # lambda_1: a fraction if float, a count if int
                min_lift:float,        # lambda_2, above 1
-               max_length:int|None=None, # largest number of items in a rule
+               max_length:int|None=None, # items of a rule at most
                prune:bool=True,       # cut branches that cannot hold a confident rule
                max_rules:int=20_000_000, # give up with an error beyond this many
                progress:bool=False,   # show how many sets were found
                stats:dict|None=None,  # receives the numbers of nodes and of sets written
-              )->"pyarrow.Table":     # items, label, support, confidence, lift, error, bound
-    """All closed rules of at least this support and lift (Definition 0.2), with error and bound.
+               length:str="generator", # what `max_length` counts: a shortest "generator", or "set"
+              )->"pyarrow.Table":     # items, label, support, confidence, lift, error, bounds
+    """All closed rules of at least this support and lift (Definition 0.3), with error and bound.
 
     Parameters
     ----------
@@ -115,7 +129,7 @@ def mine_rules(transactions:Any,      # 0/1 matrix, sparse matrix, Arrow lists o
     min_lift : float
         lambda_2, above 1
     max_length : int | None, default=None
-        largest number of items in a rule
+        items of a rule at most
     prune : bool, default=True
         cut branches that cannot hold a confident rule
     max_rules : int, default=20_000_000
@@ -124,11 +138,13 @@ def mine_rules(transactions:Any,      # 0/1 matrix, sparse matrix, Arrow lists o
         show how many sets were found
     stats : dict | None, default=None
         receives the numbers of nodes and of sets written
+    length : str, default="generator"
+        what `max_length` counts: a shortest "generator", or "set"
 
     Returns
     -------
     pyarrow.Table
-        items, label, support, confidence, lift, error, bound
+        items, label, support, confidence, lift, error, bounds
 
     Examples
     --------
@@ -153,7 +169,7 @@ def mine_rules(transactions:Any,      # 0/1 matrix, sparse matrix, Arrow lists o
     if why: raise ValueError(f"no rule can exist: {why}")
     batches, total, stats["sets"] = [], 0, 0
     sets = iter_itemsets(transactions, count, max_length=max_length, y=y, progress=progress,
-                         stats=stats,
+                         stats=stats, length=length,
                          min_confidence=min_lift*priors if prune else None)
     for batch in sets:
         stats["sets"] += batch.num_rows
@@ -165,7 +181,9 @@ def mine_rules(transactions:Any,      # 0/1 matrix, sparse matrix, Arrow lists o
     return pa.Table.from_batches(batches or [_rules_of(_no_sets(len(classes)), classes, priors, n,
                                                        min_lift)])
 
-# %% ../../nbs/compositional/02_rules.ipynb #f9438025
+# %% ../../nbs/compositional/02_rules.ipynb #438b8a0d
+#| code-fold: true
+#| code-summary: "Data and thresholds of the table"
 TABLE1 = {"cancer": ("breast_cancer", 0., "both"), "wine": ("wine", 0., "both"),
           "numeral": ("mfeat", 1., "positive")}
 
@@ -177,7 +195,9 @@ def table1_setting(name:str, # "cancer", "wine" or "numeral"
     lam1 = float(_labels_and_priors(ds.y)[1].min())
     return item_matrix(ds.X, item_thresholds(ds.X, scale), items), ds.y, lam1, 1/(2*lam1)
 
-# %% ../../nbs/compositional/02_rules.ipynb #b9fcd4fa
+# %% ../../nbs/compositional/02_rules.ipynb #00bb1889
+#| code-fold: true
+#| code-summary: "The numbers of a column"
 def table1_column(name:str, # "cancer", "wine" or "numeral"
                  )->dict:   # the numbers of the column
     "Every measured number of one column of Table 1."
@@ -191,7 +211,9 @@ def table1_column(name:str, # "cancer", "wine" or "numeral"
             "max error": round(e.max(), 3), "min error": round(e.min(), 3),
             "mean error": round(e.mean(), 3)}
 
-# %% ../../nbs/compositional/02_rules.ipynb #04cd84de
+# %% ../../nbs/compositional/02_rules.ipynb #cb4c0955
+#| code-fold: true
+#| code-summary: "The printed bound"
 def _printed_bound(lam1, lam2):
     "1/lambda_2 - (lambda_1 lambda_2) r_k, the product 1/2 by choice, r_k = lambda_1."
     return round(1/lam2 - .5*lam1, 3)

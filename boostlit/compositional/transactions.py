@@ -40,7 +40,9 @@ def item_matrix(X:np.ndarray,          # samples (n, features)
     high = X >= thresholds
     return high if items == "positive" else np.hstack([high, X < thresholds])
 
-# %% ../../nbs/compositional/01_transactions.ipynb #09a4ebd0
+# %% ../../nbs/compositional/01_transactions.ipynb #aead6ea6
+#| code-fold: true
+#| code-summary: "Names of the items"
 def item_names(feature_names,          # one per feature
                thresholds:np.ndarray,  # one per feature
                items:str="both",       # "both" or "positive"
@@ -50,14 +52,18 @@ def item_names(feature_names,          # one per feature
     if items == "both": names += [f"{f} < {t:.4g}" for f, t in zip(feature_names, thresholds)]
     return np.array(names, dtype=str)
 
-# %% ../../nbs/compositional/01_transactions.ipynb #f1120f8b
+# %% ../../nbs/compositional/01_transactions.ipynb #ae4db6d5
+#| code-fold: true
+#| code-summary: "Half-way points"
 def _middles(values):
     "Half-way points between neighbouring distinct values (never equal to the lower one)."
     low, high = values[:-1], values[1:]
     middle = low/2 + high/2
     return np.where(middle > low, middle, high)
 
-# %% ../../nbs/compositional/01_transactions.ipynb #4709afb0
+# %% ../../nbs/compositional/01_transactions.ipynb #4c5becda
+#| code-fold: true
+#| code-summary: "Cuts at quantiles"
 def quantile_cuts(x:np.ndarray,  # values of one feature; NaN counts as missing
                   count:int,     # how many cuts at most
                  )->np.ndarray:  # ascending cuts between neighbouring values
@@ -69,7 +75,9 @@ def quantile_cuts(x:np.ndarray,  # values of one feature; NaN counts as missing
     wanted = np.arange(1, count + 1)*rows.sum()/(count + 1)
     return middles[np.unique([np.abs(below - w).argmin() for w in wanted])]
 
-# %% ../../nbs/compositional/01_transactions.ipynb #43e876b8
+# %% ../../nbs/compositional/01_transactions.ipynb #376da79e
+#| code-fold: true
+#| code-summary: "Entropy of a split, and the best one"
 def _entropy_sums(counts):
     "Rows times class entropy, from class counts (..., K)."
     total = counts.sum(-1)
@@ -84,7 +92,9 @@ def _best_split(values, counts):
     best = int(cost.argmin())
     return best + 1 if cost[best] < _entropy_sums(counts.sum(0)) - 1e-9 else None
 
-# %% ../../nbs/compositional/01_transactions.ipynb #a892395a
+# %% ../../nbs/compositional/01_transactions.ipynb #e4959647
+#| code-fold: true
+#| code-summary: "Cuts where the entropy falls most"
 def label_cuts(x:np.ndarray,   # values of one feature; NaN counts as missing
                y:np.ndarray,   # class numbers
                depth:int=2,    # splits of splits
@@ -101,7 +111,9 @@ def label_cuts(x:np.ndarray,   # values of one feature; NaN counts as missing
         found += [a + s for a, b, s in splits if s]
     return _middles(values)[np.sort(np.array(found, dtype=int)) - 1]
 
-# %% ../../nbs/compositional/01_transactions.ipynb #40c0743e
+# %% ../../nbs/compositional/01_transactions.ipynb #c726e905
+#| code-fold: true
+#| code-summary: "The transformer"
 class TransactionEncoder(TransformerMixin, BaseEstimator):
     "Turns measurements into transactions by one threshold per feature."
     #: thresholds_ (float array): one per feature
@@ -139,7 +151,9 @@ class TransactionEncoder(TransformerMixin, BaseEstimator):
         tags.transformer_tags.preserves_dtype = []
         return tags
 
-# %% ../../nbs/compositional/01_transactions.ipynb #0c18961d
+# %% ../../nbs/compositional/01_transactions.ipynb #832c3923
+#| code-fold: true
+#| code-summary: "Sparse and Arrow outputs"
 def _sparse(B):
     from scipy.sparse import csr_array
     return csr_array(B)

@@ -53,13 +53,13 @@ SETS = {"breast_cancer": {}, "wine": {}, "digits": dict(items="positive", thresh
         "mfeat": dict(items="positive", threshold_scale=1.),
         "sonar": {}, "ionosphere": {}, "pima-indians-diabetes": {}, "breast-w": {}, "hepatitis": {}}
 
-# %% ../../nbs/compositional/06_tables.ipynb #8f86c6d1
+# %% ../../nbs/compositional/06_tables.ipynb #7e97ad89
 METHODS = {
     "stumps": dict(pool="open", max_length=1),
     "compositional": dict(pool="mined"),
     "moved thresholds": dict(pool="mined", min_support="auto", min_lift="auto"),
     "wide pool": dict(pool="mined", max_length=3, max_rules=3_000_000, min_support=.1,
-                      min_lift=1.2),
+                      min_lift=1.2, length="set"),
     "open": dict(pool="open", max_length=4, min_support=.02, node_budget=20_000),
     "free stumps": None,
     "abstain rest": dict(pool="mined", abstain="rest"),
