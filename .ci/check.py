@@ -1,4 +1,4 @@
-"""The whole test run: press, house, pages, pytest. The last line counts what passed and failed.
+"""The whole test run: press, then pages and tests. The last line counts what passed and failed.
 
 `--quick` leaves the pages out and runs the quick tests only: that is `make check`."""
 import os
@@ -9,7 +9,6 @@ import tempfile
 import time
 import xml.etree.ElementTree as ET
 from pathlib import Path
-import pages as book
 from export import ROOT, export
 
 BIN = Path(sys.executable).parent
@@ -45,21 +44,18 @@ def press():
     return 1, int(bool(changed))
 
 
-def pages():
-    "Quick cells of all pages, two pages at a time, compared with what is stored."
-    paths = book.all_pages()
-    return len(paths), book.check(paths, workers=min(2, os.cpu_count() or 1), say=say)
-
-
-def pytests(wanted=()):
-    "pytest on the installed package, away from the source tree."
+def pytests(wanted=(), book=False):
+    """pytest on the installed package, away from the source tree; with `book` the pages stand in
+    the same queue (tests/conftest.py), two at a time, the longest first."""
     chosen = [str(ROOT/"tests"/name) for name in wanted] or [str(ROOT/"tests")]
+    env = {**os.environ, "BOOSTLIT_BOOK": "1"} if book else dict(os.environ)
     with tempfile.TemporaryDirectory() as tmp:
         report = Path(tmp)/"report.xml"
         command = [sys.executable, "-m", "pytest", *chosen, "--rootdir", str(ROOT),
                    "-c", str(ROOT/"pyproject.toml"), f"--junitxml={report}",
-                   "-p", "no:cacheprovider", "--durations=8", "-n", "2", "--dist", "loadfile"]
-        run = subprocess.run(command, cwd=tmp)
+                   "-p", "no:cacheprovider", "--durations=12", "-n", "2",
+                   "--dist", "loadgroup", "--no-loadscope-reorder"]
+        run = subprocess.run(command, cwd=tmp, env=env)
         suite = dict(tests=1, failures=1, errors=0, skipped=0)
         if report.exists():
             suite = ET.parse(report).getroot().find("testsuite").attrib
@@ -68,13 +64,18 @@ def pytests(wanted=()):
     return int(suite["tests"]) - skipped, max(bad, int(run.returncode != 0)), skipped
 
 
+def pages_and_tests():
+    return pytests(book=True)
+
+
 def quick_tests():
     return pytests(name for name in QUICK if (ROOT/"tests"/name).is_file())
 
 
 if __name__ == "__main__":
     counts = [0, 0, 0]
-    steps = (press, quick_tests) if "--quick" in sys.argv else (press, pages, pytests)
+    quick = (press, quick_tests)
+    steps = quick if "--quick" in sys.argv else (press, pages_and_tests)
     for step in steps:
         start = time.time()
         good, bad, skipped = (*step(), 0)[:3]

@@ -1,4 +1,4 @@
-"""Export, run notebooks in place, store their outputs, clean, export: `make page
+"""Export, run notebooks in place, store their outputs, clean: `make page
 NB=nbs/core/02_stumps.ipynb`.
 
 The export comes first, so that a page draws with the code that stands on it. Slow cells keep their
@@ -20,11 +20,20 @@ def wanted(arguments):
     return [p.resolve() if p.exists() else ROOT/p for p in named] or all_pages()
 
 
+def names(pages):
+    "What the press reads of these pages: cells and their ids."
+    return [[(c.get("id"), c.source) for c in nbformat.read(p, as_version=4).cells] for p in pages]
+
+
 if __name__ == "__main__":
     export()
     os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
     os.environ.setdefault("PYTHONHASHSEED", "0")
-    for page in tqdm(wanted(sys.argv[1:]), desc="notebooks"):
+    pages = wanted(sys.argv[1:])
+    before = names(pages)
+    for page in tqdm(pages, desc="notebooks"):
         nbformat.write(execute(page, "--slow" in sys.argv), page)
-    subprocess.run([Path(sys.executable).parent/"nbdev_clean"], cwd=ROOT, check=True)
-    export()
+        command = [Path(sys.executable).parent/"nbdev_clean", "--fname", str(page)]
+        subprocess.run(command, cwd=ROOT, check=True)
+    if names(pages) != before:                  # cleaning has named cells anew
+        export()

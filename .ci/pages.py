@@ -11,13 +11,16 @@ out as it is stored: words exactly, numbers to a relative 1e-6 (or one unit of t
 five
 printed digits), pictures by a small copy."""
 import base64
+import contextlib
 import difflib
 import html
 import io
 import json
 import os
 import re
+import subprocess
 import sys
+import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -34,7 +37,7 @@ VARIES = re.compile(r"^#\|\s*varies\b|perf_counter|process_time|time\.time\(|tim
 SKIP = re.compile(r"^skip_exec:\s*true", re.M)
 NUMBER = re.compile(r"[-+]?(?:\d[\d,_]*\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 # cells of the small copy, a change of one, how many may change
-GRID, CHANGED, SHARE = 96, .08, .004
+GRID, CHANGED, MOVED = 96, .08, .004
 
 
 def all_pages(root=ROOT):
@@ -42,6 +45,91 @@ def all_pages(root=ROOT):
 
 
 # ------------------------------------------------------------------ running
+# A page carries the source of its module's kernels and would compile them a second time. Where the
+# compiled function of the module has the same code, down to the kernels it calls and the constants
+# it uses, that one is taken: it stands in the cache.
+SHARE = """
+import importlib
+import boostlit.core.kernels as press
+def same_value(a, b):
+    if isinstance(a, press.Kernel) or isinstance(b, press.Kernel):
+        return isinstance(a, press.Kernel) and isinstance(b, press.Kernel) \\
+            and same_code(a.function, b.function)
+    if callable(a) or hasattr(a, "__array__") or hasattr(a, "__file__"):
+        return a is b
+    return type(a) is type(b) and a == b
+def bare(code):
+    inner = [bare(c) if hasattr(c, "co_code") else repr(c) for c in code.co_consts]
+    return code.co_code, code.co_names, code.co_varnames, inner
+def same_code(f, g):
+    return bare(f.__code__) == bare(g.__code__) and f.__defaults__ == g.__defaults__ and all(
+        same_value(f.__globals__.get(n), g.__globals__.get(n)) for n in f.__code__.co_names
+        if n in f.__globals__ or n in g.__globals__)
+def shared(function, make=press.compiled_function):
+    if function.__module__ == "__main__":
+        twin = getattr(importlib.import_module(HOME), function.__name__, None)
+        if isinstance(twin, press.Kernel) and same_code(twin.function, function):
+            return twin.dispatcher()
+    return make(function)
+press.compiled_function = shared
+"""
+HOME = re.compile(r"^#\|\s*default_exp\s+([\w.]+)", re.M)
+
+
+def sharing(cells):
+    "The cell that lets a page use the compiled kernels of its module, if it has any kernels."
+    home = next((HOME.search(c.source) for c in cells if HOME.search(c.source)), None)
+    if home is None or not any("@kernel(" in c.source and "#| export" in c.source for c in cells):
+        return []
+    code = SHARE.replace("HOME", repr(f"boostlit.{home[1]}"))
+    return [nbformat.v4.new_code_cell(f"exec({code!r}, {{}})")]       # no name of it on the page
+
+
+class Nursery:
+    "A process that has imported what all pages import; pages run in forks of it (nursery.py)."
+    def __init__(self):
+        self.process = None
+
+    def run(self, cells, folder):
+        "Outputs of every cell, and what stopped the page."
+        if self.process is None or self.process.poll() is not None:
+            self.process = subprocess.Popen(
+                [sys.executable, str(ROOT/".ci"/"nursery.py")], stdin=subprocess.PIPE, text=True,
+                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, encoding="utf-8")
+        with tempfile.TemporaryDirectory() as tmp:
+            target = Path(tmp)/"answer.json"
+            request = dict(cells=cells, folder=str(folder), target=str(target))
+            self.process.stdin.write(json.dumps(request) + "\n")
+            self.process.stdin.flush()
+            self.process.stdout.readline()
+            found = json.loads(target.read_text(encoding="utf-8"))
+        return found["sheets"], found["stopped"]
+
+    def close(self):
+        if self.process is not None:
+            self.process.communicate()
+            self.process = None
+
+
+NURSERY = Nursery()
+CAN_FORK = hasattr(os, "fork")
+
+
+def execute_quickly(path):
+    "A page run in a fork; raises when it stops."
+    nb = nbformat.read(path, as_version=4)
+    if nb.cells and SKIP.search(nb.cells[0].source):
+        return nb
+    run = [c for c in nb.cells if c.cell_type == "code" and not SLOW.search(c.source)]
+    before = [c.source for c in sharing(nb.cells)]
+    sheets, stopped = NURSERY.run([*before, *(c.source for c in run)], path.parent)
+    if stopped:
+        raise RuntimeError(stopped)
+    for cell, outputs in zip(run, sheets[len(before):]):
+        cell.outputs = [nbformat.from_dict(o) for o in outputs if o.get("name") != "stderr"]
+    return nb
+
+
 def execute(path, slow=False):
     """A page run from top to bottom, in a kernel of its own; cells that are not run keep their
     outputs."""
@@ -52,7 +140,10 @@ def execute(path, slow=False):
     for cell in held:
         cell.cell_type = "raw"
     place = {"metadata": {"path": str(path.parent)}}
+    before = sharing(nb.cells)
+    nb.cells = before + nb.cells
     NotebookClient(nb, timeout=None, kernel_name="python3", resources=place).execute()
+    nb.cells = nb.cells[len(before):]
     for cell in held:
         cell.cell_type = "code"
     for cell in nb.cells:
@@ -121,7 +212,7 @@ def same_picture(stored, fresh):
     (size, a), (other, b) = small(stored), small(fresh)
     if any(abs(s - t) > 3 + .02*s for s, t in zip(size, other)):
         return False
-    return float((np.abs(a - b).max(axis=2) > CHANGED).mean()) <= SHARE
+    return float((np.abs(a - b).max(axis=2) > CHANGED).mean()) <= MOVED
 
 
 # ------------------------------------------------------------------ a page
@@ -151,10 +242,15 @@ def differences(stored, fresh):
             yield f"cell {number} ({name}) draws another picture"
 
 
-def check_page(path):
-    "(path, seconds, what is wrong): empty when the page runs and comes out as stored."
+def check_page(path, quick=CAN_FORK):
+    """(path, seconds, what is wrong): empty when the page runs and comes out as stored. A page that
+    comes out otherwise in a fork is run again in a kernel of Jupyter, whose word is final."""
     start = time.time()
     stored = nbformat.read(path, as_version=4)
+    if quick:
+        with contextlib.suppress(Exception):
+            if not list(differences(stored, execute_quickly(path))):
+                return path, time.time() - start, []
     try:
         found = list(differences(stored, execute(path)))
     except CellExecutionError as error:

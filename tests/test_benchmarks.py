@@ -1,13 +1,17 @@
 """Every row of the benchmark runs on a small version of its problem, and work is guarded by counts;
 no clock is read."""
 import tracemalloc
+from pathlib import Path
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer
 from boostlit.core.datasets import have_dataset
+from boostlit.lab import benchmarks
 from boostlit.lab.benchmarks import (
-    GROWTH, WORKS, exponent, numeric_problem, ratios, stored_benchmarks, take_turns, transactions,
+    FIRST_CALLS, GROWTH, RACES, WORKS, exponent, first_call, numeric_problem, race_data,
+    race_earlier, ratios, stored_benchmarks, take_turns, transactions,
 )
+from boostlit.names import PUBLIC
 
 NEEDS = dict(
     lp_masters="kr-vs-kp", full_program="kr-vs-kp", pairwise="letter", subgraph_mutag="mutag"
@@ -80,6 +84,34 @@ def test_stored_table_is_complete():
 
 def test_exponent():
     assert abs(exponent([dict(size=n, seconds=0.1 * n**0.7) for n in (1, 10, 50)]) - 0.7) < 1e-9
+
+
+def test_first_calls_name_every_estimator_and_miner():
+    import boostlit
+    made = {n for n in PUBLIC if n.endswith(("itemsets", "rules")) or n not in ("TableEncoder",)
+            and isinstance(getattr(boostlit, n), type)
+            and hasattr(getattr(boostlit, n), "fit") and hasattr(getattr(boostlit, n), "predict")}
+    assert made - set(FIRST_CALLS) <= {"Booster"}, made - set(FIRST_CALLS)
+
+
+def test_a_first_call_is_measured_and_a_broken_one_is_seen(monkeypatch):
+    row = first_call("DecisionStumpClassifier", rows=(40,))
+    assert row["work"] == "DecisionStumpClassifier" and row["cold_40"] > 0 and row["warm_40"] > 0
+    monkeypatch.setitem(FIRST_CALLS, "DecisionStumpClassifier", "().no_such_method()")
+    monkeypatch.setattr(benchmarks, "FIRST_DATA", "import sys\n")
+    assert np.isnan(first_call("DecisionStumpClassifier", rows=(40,))["cold_40"])
+
+
+def test_race_with_a_checkout_takes_turns_and_compares_errors(tmp_path):
+    "Against itself: the same errors, a ratio with its range, and a sentence for a wrong path."
+    import boostlit
+    row = race_earlier("AdaBoost 50k x 50", Path(boostlit.__file__).parents[1], 2, small=True)
+    assert row["version"] == row["earlier"] and row["quality"] == row["earlier_quality"]
+    assert 0 < row["low"] <= row["ratio"] <= row["high"] and row["turns"] == 2
+    assert not [v for v in row.values() if str(tmp_path.parent) in str(v)]
+    for work, (kind, _) in RACES.items():
+        data = race_data(kind, small=True)
+        assert len(data["X"]) == len(data["y"]) and len(np.unique(data["y"])) == 2, work
 
 
 # ---- regressions, by counts

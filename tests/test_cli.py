@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from boostlit.lab import command as cli
 from boostlit.lab import experiments as E
+from boostlit.lab import report
 
 ROOM = textwrap.dedent("""
     import os
@@ -20,7 +21,8 @@ ROOM = textwrap.dedent("""
     @reproduction(paper=1, item="Table 1", full=False)
     def quick(n_jobs=1, out=None, progress=True):
         "Sizes & <kinds>."
-        return [dict(dataset="labor", method="data", quantity="examples", value=57, seeds=1), dict(dataset="<b>&", method="data", quantity="x", value=float("nan"))]
+        return [dict(dataset="labor", method="data", quantity="examples", value=57, seeds=1),
+                dict(dataset="<b>&", method="data", quantity="x", value=float("nan"))]
     @reproduction(paper=2, item="Table 3", full=False)
     def units(n_jobs=1, out=None, progress=True):
         t = run_units(unit, [dict(n=n) for n in range(4)], out, progress=progress)
@@ -73,10 +75,12 @@ def test_reproduce(room):
 
 
 def test_killed_run_resumes(room):
-    code = "from boostlit.lab.command import reproduce; reproduce(['2'], modules=('room_of_tests',), progress=False)"
+    code = ("from boostlit.lab.command import reproduce\n"
+            "reproduce(['2'], modules=('room_of_tests',), progress=False)")
     victim = subprocess.run(
         [sys.executable, "-c", code],
-        env={**os.environ, "DIE": "1", "PYTHONPATH": str(room)},
+        env={**os.environ, "DIE": "1", "PYTHONPATH": os.pathsep.join(
+            [str(room), os.environ.get("PYTHONPATH", "")])},
         capture_output=True,
     )
     assert victim.returncode == -9 and (room/"calls.txt").read_text() == "012"
@@ -98,7 +102,7 @@ class Look(HTMLParser):
         super().__init__()
         self.open, self.outside, self.text = [], [], ""
     def handle_starttag(self, tag, attrs):
-        if tag not in ("meta", "img", "br"): self.open.append(tag)
+        if tag not in ("meta", "img", "br", "input"): self.open.append(tag)
         self.outside += [
             v for k, v in attrs if k in ("src", "href") and tag != "a" and not v.startswith("data:")
         ]
@@ -115,6 +119,70 @@ def test_report_is_one_wellformed_page(room):
     assert "<b>&" in look.text, "names are escaped"
     for words in ("Failed", "a reason", "Skipped", "needs scene15", "Click a heading to sort"):
         assert words in look.text
+
+
+def test_report_keeps_this_run_apart_from_what_is_stored(room):
+    result, said = run()
+    page = Path(result["report"]).read_text(encoding="utf-8")
+    line = page.index("Stored with the package, not run now")
+    new = {report.row_id(r) for r in result["rows"]}
+    assert new and all(page.count(f"<tr id={place} ") == 1 for place in new)
+    assert all(page.index(f"<tr id={place} ") < line for place in new)
+    assert said.index("this run: ") < said.index("stored with the package, not run now")
+    nothing, said = run("3:Fig. 9")
+    assert "this run: no numbers" in said and not nothing["rows"]
+
+
+def test_every_row_has_an_address_and_a_command(room):
+    rows = report.fresh_ledger([]).to_pylist()
+    places = [report.row_id(r) for r in rows]
+    assert len(set(places)) == len(places)
+    page = report.ledger_html([r for r in rows if r["paper"] == 2])
+    assert page.count("<tr id=row-") == sum(r["paper"] == 2 for r in rows)
+    assert "boostlit reproduce &#x27;2:Table 3&#x27; --full" in page
+    sieve = report.sieve_html(rows)
+    for word in ("paper", "kind", "verdict", "state"): assert f"<select name={word} " in sieve
+
+
+def test_item_of_other_code_is_run_again(room):
+    run("2")
+    text = Path("room_of_tests.py").read_text()
+    Path("room_of_tests.py").write_text(text.replace('"value": n}', '"value": n + 1}'))
+    sys.modules.pop("room_of_tests", None)
+    E.REPRODUCTIONS.clear()
+    import linecache
+    linecache.clearcache()
+    from boostlit.lab.provenance import code_hash
+    code_hash.cache_clear()
+    assert run("2")[0]["rows"][0]["value"] == 10, "units and items are keyed by their code"
+
+
+def test_verify_finds_a_planted_difference(room, monkeypatch):
+    import pyarrow as pa
+    fields = dict(paper=1, item="Table 1", dataset="labor", method="data", quantity="examples")
+    said = []
+    for value, differs in ((57., 0), (58., 1)):
+        stored = pa.Table.from_pylist([{**fields, "value": value}])
+        monkeypatch.setattr(cli, "stored_results", lambda table=stored: table)
+        found = cli.verify(5, modules=("room_of_tests",), say=said.append)
+        assert len(found["checked"]) == 1 and len(found["different"]) == differs
+    assert "stored 58, now 57" in "\n".join(said)
+    assert cli.main(["reproduce", "--verify", "0", "--out", "x"]) == 0
+
+
+def test_stored_rows_carry_their_run(room, tmp_path):
+    from boostlit.lab import provenance
+    outcome = cli.Outcome("reproduction")
+    known = cli.load_reproductions(("room_of_tests",))
+    cli.run_items([r for r in known if r.paper == 2], outcome, False, True, progress=False)
+    place = tmp_path/"data"
+    place.mkdir()
+    cli.store_outcome(outcome, lambda words: None, place)
+    run, = provenance.stored_runs(2, place).values()
+    assert run["rows"] == [["Table 3", "d", "m", "sum"]] and len(run["code"]) == 16
+    assert {"command", "function", "data", "versions", "date", "seconds"} <= set(run)
+    assert str(Path.home()) not in str(run)
+    assert provenance.row_states(known, place) == {(2, "Table 3", "d", "m", "sum"): "fresh"}
 
 
 def test_damaged_item_file_is_run_again(room):
@@ -154,7 +222,7 @@ def test_console_script_is_installed():
 
 
 def test_page_links_are_those_of_the_site():
-    assert cli.page_link("lab/01_experiments.ipynb#sec", "") == "lab/experiments.html#sec"
+    assert report.page_link("lab/01_experiments.ipynb#sec", "") == "lab/experiments.html#sec"
     for r in E.stored_results().to_pylist():
         if r["link"]: assert re.fullmatch(r"[\w/]+\.ipynb(#[\w.-]+)?", r["link"]), r["link"]
 

@@ -139,13 +139,13 @@ def test_fingerprint_ignores_layout_but_not_content(tmp_path):
             "st": pa.array([{"p": 1, "q": 2.0}] * 1000),
         }
     )
-    want = D.fingerprint(t)
+    want = D.content_fingerprint(t)
     for group, codec in ((7, "snappy"), (333, "zstd"), (1000, "none")):
         pq.write_table(t, tmp_path/"t.parquet", row_group_size=group, compression=codec)
-        assert D.fingerprint(pq.read_table(tmp_path/"t.parquet")) == want
-    assert D.fingerprint(pa.concat_tables([t.slice(0, 13), t.slice(13)])) == want
-    assert D.fingerprint(t.set_column(2, "s", t["s"].dictionary_encode())) == want
-    assert D.fingerprint(t.set_column(0, "i", t["i"].cast(pa.int32()))) == want
+        assert D.content_fingerprint(pq.read_table(tmp_path/"t.parquet")) == want
+    assert D.content_fingerprint(pa.concat_tables([t.slice(0, 13), t.slice(13)])) == want
+    assert D.content_fingerprint(t.set_column(2, "s", t["s"].dictionary_encode())) == want
+    assert D.content_fingerprint(t.set_column(0, "i", t["i"].cast(pa.int32()))) == want
     others = [
         t.slice(1),
         t.rename_columns(["j", *t.column_names[1:]]),
@@ -154,7 +154,7 @@ def test_fingerprint_ignores_layout_but_not_content(tmp_path):
         t.set_column(2, "s", pa.array(["" if v is None else v for v in t["s"].to_pylist()])),
         t.set_column(1, "f", pa.array([0.0 if v is None else v for v in t["f"].to_pylist()])),
     ]
-    assert len({D.fingerprint(o) for o in others} | {want}) == 7
+    assert len({D.content_fingerprint(o) for o in others} | {want}) == 7
 
 
 def test_unknown_name_suggests_a_known_one():
@@ -200,7 +200,7 @@ def test_files_that_lie(home, toy, monkeypatch):
 
 def test_download_then_cache(home, toy, server):
     ds = D.load_dataset("toy", progress=False)
-    assert ds.table.equals(toy_table()) or D.fingerprint(ds.table) == toy["fingerprint"]
+    assert ds.table.equals(toy_table()) or D.content_fingerprint(ds.table) == toy["fingerprint"]
     assert listing(home/"cache") == ["toy.parquet"]
     server.files.clear()
     assert D.load_dataset("toy").origin == ds.origin, (
@@ -332,7 +332,8 @@ def openml(server, monkeypatch, number, arff, types):
 
 def test_openml(home, toy, server, monkeypatch):
     arff = (
-        b"@relation toy\n@attribute id numeric\n@attribute name {b,a}\n@attribute count numeric\n@attribute size real\n@attribute mark {x,y}\n@attribute target {neg,pos}\n"
+        b"@relation toy\n@attribute id numeric\n@attribute name {b,a}\n@attribute count numeric\n"
+        b"@attribute size real\n@attribute mark {x,y}\n@attribute target {neg,pos}\n"
         b"@data\n7,a,1,2.5,x,pos\n8,b,2,?,y,neg\n9,a,3,1,?,pos\n"
     )
     openml(
@@ -410,7 +411,7 @@ def test_recipes_read_the_archive_layout(home, server, monkeypatch, name):
     server.files["/x"] = gzip.compress(as_uci(pq.read_table(DATA/f"{name}.parquet"), info["fetch"]))
     info["fetch"] = {**info["fetch"], "urls": [server.base+"/x"]}
     monkeypatch.setitem(D.registry(), name, info)
-    assert D.fingerprint(D.load_dataset(name, progress=False).table) == info["fingerprint"]
+    assert D.content_fingerprint(D.load_dataset(name, progress=False).table) == info["fingerprint"]
 
 
 # ---------------------------------------------------------------- the encoder

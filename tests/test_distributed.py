@@ -20,7 +20,7 @@ from boostlit.distributed import training
 from boostlit.core.datasets import have_dataset
 from boostlit.core.loop import boost
 from boostlit.core.masters import AdaBoost
-from boostlit.distributed.training import (DistributedStumpOracle, Reading, Run, answer,
+from boostlit.distributed.training import (DistributedStumpOracle, Reading, WorkerRun, answer,
                                            class_histograms, distributed_adaboost,
                                            distributed_gentleboost, lane_histograms, load_partition,
                                            matrix_of, merge_answers, merge_summaries, plan_table,
@@ -108,7 +108,7 @@ def test_cuts_and_answers_do_not_depend_on_the_pieces(edges, max_bins, seed):
     parts = [load_partition(p, plan, k) for k, p in enumerate(pieces)]
     assert np.array_equal(np.concatenate([p.codes for p in parts], axis=1), one.codes)
     y = 2.*(np.array(table["y"].to_pylist()) == plan.classes[1]) - 1
-    run, log = Run("r", "adaboost", 1, 2), []
+    run, log = WorkerRun("r", "adaboost", 1, 2), []
     reference = boost(one, AdaBoost(), y, 4)
     for h, row in zip(reference.hypotheses, reference.history):
         (total, *_), H = merge_answers(
@@ -143,7 +143,7 @@ def test_lost_memory_is_replayed_bit_for_bit():
         np.where(np.array(table["y"].to_pylist()) == "yes", 1.0, -1.0), np.full(600, 1 / 600)
     )[0]
     for master in ("adaboost", "gentle", "samme"):
-        run, log = Run("r", master, 1, 2), [(stump, .1*t, .9, 1.1) for t in range(1, 8)]
+        run, log = WorkerRun("r", master, 1, 2), [(stump, .1*t, .9, 1.1) for t in range(1, 8)]
         question = (class_histograms, 2) if master == "samme" else (lane_histograms, [[]], True)
         if master == "samme":
             stump = stump.copy()
@@ -157,7 +157,7 @@ def test_lost_memory_is_replayed_bit_for_bit():
         assert (
             last[0] == again[0] and np.array_equal(last[1], again[1]) and np.array_equal(a.w, b.w)
         )
-        assert answer(b, Run("other", master, 1, 2), 0, [], *question)[0][0] == pytest.approx(
+        assert answer(b, WorkerRun("other", master, 1, 2), 0, [], *question)[0][0] == pytest.approx(
             stumps.UNIT
         )  # a new run starts afresh
 
@@ -362,7 +362,8 @@ def test_fuzzed_interrupts_of_the_master(train):
             )
             assert np.array_equal(est.alphas_, calm.alphas_[:T])
     print(
-        f"{train.__name__}: Ctrl-C at {len(lines)} of {counter.count} lines, {len(kept)} times a model of the rounds so far"
+        f"{train.__name__}: Ctrl-C at {len(lines)} of {counter.count} lines, {len(kept)} times "
+        "a model of the rounds so far"
     )
     assert len(kept) >= len(lines)//3
 
@@ -455,7 +456,8 @@ def test_worker_killed_on_large_data(cluster, name, rounds, spent):
     rows = compare_models(name, cluster, rounds=rounds, spent=spent, before=before)
     for r in rows: print(r)
     print(
-        f"{name}: {len(killed)} workers killed, {sum(r['same'] for r in rows)} of {len(rows)} models equal"
+        f"{name}: {len(killed)} workers killed, "
+        f"{sum(r['same'] for r in rows)} of {len(rows)} models equal"
     )
     assert all(r["same"] and r["alphas"] < 1e-12 and r["weights"] < 1e-12 for r in rows)
 

@@ -3,11 +3,13 @@ arithmetic."""
 import csv
 import math
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import textwrap
 import time
+from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -26,7 +28,9 @@ SCRIPT = textwrap.dedent("""
         return {"error": e[-1], "errors": e}
     if __name__ == "__main__":
         out, jobs = sys.argv[1], int(sys.argv[2])
-        pq.write_table(run_units(slow, [dict(fold=f, seed=7) for f in range(10)], out, n_jobs=jobs, progress=False), out + ".parquet")
+        units = [dict(fold=f, seed=7) for f in range(10)]
+        table = run_units(slow, units, out, n_jobs=jobs, progress=False)
+        pq.write_table(table, out + ".parquet")
 """)
 
 
@@ -237,8 +241,13 @@ def test_printed_numbers_agree_with_each_other():
         (("0.561", nan, 0.5614, nan), "exact"),
         (("0.561", nan, 0.5616, nan), "differs"),
         (("12", nan, 12.4, nan), "exact"),
-        (("4.3", 0.9, 3.5, 0.1), "within spread"),
-        (("4.3", nan, 3.9, 0.5), "within spread"),
+        (("4.3", 0.9, 3.5, 0.1), "differs"),             # one run each: nothing is known of noise
+        (("4.3", 0.9, 4.2, 0.9, None, (50, 50)), "equivalent"),
+        (("4.3", 0.9, 4.2, 9.9, None, (50, 50)), "compatible"),      # noise does not help
+        (("4.3", 0.9, 3.5, 0.9, None, (10, 10)), "compatible"),
+        (("4.3", nan, 3.9, 0.5, None, (10, 10)), "compatible"),
+        (("4.3", 0.9, 3.5, 0.9, None, (200, 200)), "differs"),
+        (("4.3", 0.9, 3.95, 0.9, None, (100, 100)), "differs"),      # small, and yet a difference
         (("4.3", 0.1, 3.7, 0.5, True), "same order"),
         (("4.3", 0.1, 3.7, 0.5, False), "differs"),
         (("4.3", 0.1, nan, nan), "not run"),
@@ -289,3 +298,59 @@ def test_store_results_merges(tmp_path):
         and rows[0]["spread"] == ""
     )
     assert [q.name for q in tmp_path.iterdir()] == ["o.csv"]
+
+
+def test_kinds_of_rows_are_counted_apart():
+    rows = E.ledger().to_pylist()
+    assert {r["kind"] for r in rows} <= set(E.ROW_KINDS)
+    kind = {(r["paper"], r["item"], r["dataset"], r["method"], r["quantity"]): r["kind"]
+            for r in rows}
+    assert kind[1, "Table 1", "labor", "data", "examples"] == "input"
+    assert kind[1, "Table 2", "labor", "stump", "test error"] == "result"
+    assert all(r["kind"] != "result" for r in rows if r["dataset"] in ("events", "mit-cars"))
+    assert all(r["verdict"] == "not run" for r in rows if r["kind"] == "not run")
+
+
+def test_more_noise_never_makes_a_verdict_better():
+    order = [*E.VERDICTS[:3], "same order", "differs"]
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        ours, spread = rng.normal(4.3, 1), rng.uniform(.1, 2)
+        said = [E.verdict("4.3", 1., ours, s, None, (10, 10)) for s in (spread, 3*spread)]
+        if said[0] == "equivalent": assert said[1] in ("equivalent", "compatible")
+        assert set(said) <= set(order)
+
+
+PLANT = """
+import sys
+from boostlit.lab import command
+from boostlit.lab.provenance import code_hash
+rooms = ["boostlit.lab.quadratic_tables", "boostlit.lab.pairwise_tables"]
+known = command.load_reproductions(rooms)
+print({(r.paper, r.item): code_hash(r.run) for r in known if r.item in ("Table 2", "Table 3")})
+"""
+
+
+def hashes(folder):
+    env = {**os.environ, "PYTHONPATH": str(folder)}
+    run = subprocess.run([sys.executable, "-c", PLANT], cwd=folder, env=env, capture_output=True,
+                         text=True)
+    assert run.returncode == 0, run.stderr[-2000:]
+    return eval(run.stdout.strip().splitlines()[-1])
+
+
+def test_code_hash_sees_a_planted_constant_and_no_comment(tmp_path):
+    "Deep below a table of paper 1, and nowhere near those of paper 2."
+    import boostlit
+    shutil.copytree(Path(boostlit.__file__).parent, tmp_path/"boostlit",
+                    ignore=shutil.ignore_patterns("__pycache__"))
+    before = hashes(tmp_path)
+    file = tmp_path/"boostlit"/"quadratic"/"boosting.py"
+    text = file.read_text(encoding="utf-8")
+    file.write_text(text + "\n# a remark\n", encoding="utf-8")
+    assert hashes(tmp_path) == before
+    file.write_text(text.replace("class QuadraticBoostClassifier(",
+                                 "class QuadraticBoostClassifier(object, ", 1), encoding="utf-8")
+    after = hashes(tmp_path)
+    assert after[1, "Table 2"] != before[1, "Table 2"]
+    assert all(after[k] == before[k] for k in before if k[0] == 2)

@@ -9,7 +9,12 @@ sys.path.insert(0, str(ROOT/".ci"))
 import height  # noqa: E402
 import house  # noqa: E402
 
-ALLOWED = json.loads(house.STORE.read_text(encoding="utf-8"))
+# Rules that are not yet at zero everywhere: what .ci/house.json allows may only fall. All other
+# rules allow nothing. Take a rule out of this list when its last finding is gone.
+RATCHET = ["long lines", "own imports in functions", "wrong arrows", "underscore names that cross",
+           "names with two homes", "long cells", "linter", "types", "height", "median"]
+STORED = json.loads(house.STORE.read_text(encoding="utf-8"))
+ALLOWED = {rule: STORED.get(rule, {}) for rule in RATCHET}
 SURFACE = 70                                             # public names, at most
 
 
@@ -22,19 +27,29 @@ RULES = ["long lines", "joined statements", "own imports in functions", "wrong a
          "underscore names that cross", "names with two homes", "long cells", "linter"]
 
 
+def above(found, rule):
+    "What a rule finds beyond what it allows: {place: (found, allowed)}."
+    allowed = ALLOWED.get(rule, {})
+    return {k: (n, allowed.get(k, 0)) for k, n in found.items() if n > allowed.get(k, 0)}
+
+
 @pytest.mark.parametrize("rule", RULES)
 def test_rule(rule, found):
-    allowed = ALLOWED.get(rule, {})
-    more = {k: (n, allowed.get(k, 0)) for k, n in found[rule].items() if n > allowed.get(k, 0)}
+    more = above(found[rule], rule)
     assert not more, f"{rule}, (found, allowed): {more}; `make house` lists them"
 
 
 def test_types():
     "mypy over the library."
     pytest.importorskip("mypy")
-    allowed = ALLOWED.get("types", {})
-    more = {k: (n, allowed.get(k, 0)) for k, n in house.types().items() if n > allowed.get(k, 0)}
+    more = above(house.types(), "types")
     assert not more, f"mypy, (found, allowed): {more}"
+
+
+def test_a_rule_without_ratchet_allows_nothing(monkeypatch):
+    monkeypatch.setitem(STORED, "joined statements", {"core.stumps": 5})
+    assert "joined statements" not in RATCHET
+    assert above({"core.stumps": 1}, "joined statements") == {"core.stumps": (1, 0)}
 
 
 def test_imports_make_no_circle():

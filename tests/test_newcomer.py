@@ -1,17 +1,30 @@
 """The ten lines on the front page of each series: fitted, printed, plotted, saved, reloaded.
 Short form on the installed package; long form from the built wheel in an empty environment."""
 
+import importlib.util
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import venv
+from configparser import ConfigParser
+from importlib import metadata
 from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 SOAK = bool(os.environ.get("BOOSTLIT_SOAK"))
+
+
+def settings(key):
+    "A list of settings.ini."
+    parser = ConfigParser(delimiters=["="])
+    parser.read(ROOT/"settings.ini", encoding="utf-8")
+    return parser["DEFAULT"][key].split()
+
+
 FRONT = {
     "compositional/01_transactions": "CompositionalBoostClassifier",
     "quadratic/01_products": "QuadraticBoostClassifier",
@@ -157,12 +170,45 @@ READ = {
     "compositional": "compositional/03_theorem",
     "lpboost": "lpboost/01_linear_program",
 }
-# what the dev extra and other extras bring, and a reader has not
-ABSENT = (
-    """fastcore nbdev execnb pandas polars cv2 dask distributed pytest hypothesis mlxtend fim
-    lightgbm"""
-    "xgboost networkx numpydoc mypy rdkit onnx psutil pypandoc"
-).split()
+ASKED = [r for r in settings("requirements")] + ["jupyterlab"]
+
+
+def closure(asked):
+    "Distributions that pip would install for these requirements, by what is installed here."
+    from packaging.requirements import Requirement
+    wanted, found = [Requirement(r) for r in asked], set()
+    while wanted:
+        one = wanted.pop()
+        name = canonical(one.name)
+        extras = {"", *one.extras}
+        if one.marker and not any(one.marker.evaluate({"extra": e}) for e in extras):
+            continue
+        if (name, frozenset(extras)) in found:
+            continue
+        found.add((name, frozenset(extras)))
+        try:
+            needs = metadata.requires(name) or []
+        except metadata.PackageNotFoundError:
+            continue
+        for line in needs:
+            need = Requirement(line)
+            if need.marker is None or any(need.marker.evaluate({"extra": e}) for e in extras):
+                need.marker = None
+                wanted.append(need)
+    return {name for name, _ in found}
+
+
+def canonical(name):
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def refused():
+    "Top-level modules that are installed here and would not be with the wheel and JupyterLab."
+    allowed = closure(ASKED) | {"boostlit", "pip", "setuptools"}
+    return sorted(module for module, homes in metadata.packages_distributions().items()
+                  if not allowed & {canonical(h) for h in homes})
+
+
 BLOCK = """
 import sys
 class Absent:
@@ -172,7 +218,18 @@ class Absent:
         if name.partition(".")[0] in self.names:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 sys.meta_path.insert(0, Absent())
-""".replace("ABSENT", repr(ABSENT))
+"""
+
+
+def test_closure_knows_what_a_reader_has():
+    "The refusal is worth something: it lets the wheel's needs through and stops the dev extra's."
+    gone, here = set(refused()), closure(ASKED)
+    assert {"numpy", "numba", "scikit-learn", "jupyterlab", "ipykernel"} <= here
+    for name in ("fastcore", "nbdev", "pytest", "hypothesis", "pandas", "polars", "dask", "cv2"):
+        if importlib.util.find_spec(name): assert name in gone, name
+    assert not gone & {"numpy", "scipy", "sklearn", "IPython", "matplotlib", "pyarrow", "highspy"}
+
+
 PAGE = """
 import json, sys, warnings
 sys.path.insert(0, ".")
@@ -192,12 +249,13 @@ assert not loaded, loaded
 
 @pytest.mark.parametrize("page", READ.values())
 def test_page_runs_with_the_package_and_jupyterlab_alone(page, tmp_path):
-    "Quick cells of a page, in a process where nothing of the dev extra can be imported."
+    """Quick cells of a page, in a process that can import what the wheel and JupyterLab bring and
+    nothing else that is installed here."""
     path = ROOT / "nbs" / f"{page}.ipynb"
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
     code = ["".join(c["source"]) for c in cells if c["cell_type"] == "code"]
     quick = [s for s in code if "#| slow" not in s and "#| eval: false" not in s]
-    (tmp_path / "block.py").write_text(BLOCK)
+    (tmp_path / "block.py").write_text(BLOCK.replace("ABSENT", repr(refused())))
     (tmp_path / "page.py").write_text(PAGE)
     (tmp_path / "cells.json").write_text(json.dumps(quick), encoding="utf-8")
     env = {**CLEAN, "IPYTHONDIR": str(tmp_path), "PYTHONHASHSEED": "0"}

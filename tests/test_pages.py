@@ -51,6 +51,31 @@ def test_planted_constant_is_found_in_words_and_in_pictures(tmp_path):
     assert "stopped" in pages.check_page(path)[2][0]
 
 
+def test_kernels_of_a_page_are_shared_only_when_they_are_equal(monkeypatch):
+    "A page takes the compiled kernel of its module; one changed constant and it does not."
+    import types
+    import boostlit.core.kernels as press
+    import boostlit.core.stump_kernels as home
+    monkeypatch.setattr(press, "compiled_function", lambda function: "compiled anew")
+    space = {}
+    exec(pages.SHARE.replace("HOME", repr("boostlit.core.stump_kernels")), space)
+    function = home.branch_score.function
+    monkeypatch.setattr(home.branch_score, "fast", "from the module")
+
+    def on_page(code, **names):
+        copy = types.FunctionType(code, {**vars(home), **names}, function.__name__)
+        copy.__module__ = "__main__"
+        return space["shared"](copy)
+    assert on_page(function.__code__) == "from the module"
+    other = function.__code__.replace(co_consts=(*function.__code__.co_consts, 7))
+    assert on_page(other) == "compiled anew"
+    changed = home.branch_entropy.function
+    inner = types.FunctionType(changed.__code__.replace(co_consts=(*changed.__code__.co_consts, 7)),
+                               vars(home), "branch_entropy")
+    assert "branch_entropy" in function.__code__.co_names
+    assert on_page(function.__code__, branch_entropy=press.Kernel(inner)) == "compiled anew"
+
+
 @pytest.mark.parametrize("a, b, same", [
     ("score 0.923", "score 0.923", True), ("score 0.923", "score 0.924", False),
     ("loss 0.1234567", "loss 0.1234568", True), ("loss 0.12", "loss 0.13", False),
