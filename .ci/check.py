@@ -27,7 +27,7 @@ def files(folder):
     "Path and content of what the press writes."
     return {str(p.relative_to(folder)): p.read_bytes() for sub in ("nbs", "boostlit")
             for p in sorted((folder/sub).rglob("*"))
-            if p.suffix in (".ipynb", ".py", ".pyi") and "checkpoints" not in str(p)}
+            if p.suffix in (".ipynb", ".py", ".pyi", ".qmd", ".json") and "checkpoints" not in str(p)}
 
 
 def press():

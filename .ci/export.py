@@ -18,6 +18,7 @@ import sys
 import textwrap
 import tokenize
 from pathlib import Path
+import api
 
 ROOT = Path(__file__).resolve().parents[1]
 ATTRIBUTE = re.compile(r"#:\s*(\w+)\s*(?:\(((?:[^()]|\([^()]*\))*)\))?\s*:\s*(.+)")
@@ -590,6 +591,7 @@ def decorate(root=ROOT):
         path.write_text(narrow(text), encoding="utf-8", newline="\n")
     for name, text in (("__init__.pyi", stub(root)), ("__main__.py", MAIN)):
         (root/"boostlit"/name).write_text(text, encoding="utf-8", newline="\n")
+    api.write(House(root), set(runpy.run_path(str(root/"boostlit"/"names.py"))["PUBLIC"]))
     return sorted(set(house.missing))
 
 

@@ -36,3 +36,24 @@ for path in (os.getenv("QUARTO_PROJECT_OUTPUT_FILES") or ""):gmatch("[^\n]+") do
     file:close()
   end
 end
+
+-- The index of the search: topics, public names and statements stand first.
+local function read(path)
+  local file = io.open(path, "r")
+  if not file then return nil end
+  local text = file:read("a")
+  file:close()
+  return text
+end
+
+local folder = os.getenv("QUARTO_PROJECT_OUTPUT_DIR") or "_docs"
+local index, entries = read(folder .. "/search.json"), read("api/search_entries.json")
+if index and entries and not index:find('"objectID": "index.html#install"', 1, true) then
+  local own = entries:match("^%s*%[(.*)%]%s*$")
+  local rest = index:match("^%s*%[(.*)$")
+  if own and rest then
+    local file = assert(io.open(folder .. "/search.json", "w"))
+    file:write("[" .. own .. "," .. rest)
+    file:close()
+  end
+end

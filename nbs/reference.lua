@@ -71,7 +71,9 @@ function Para(para)
   if kind and closing(para.content[2]) then
     local rest = pandoc.List()
     for k = 3, #para.content do rest:insert(para.content[k]) end
-    return pandoc.Div({ pandoc.Para(numbered(rest)) }, pandoc.Attr(id, { "theorem", kind }))
+    -- raw HTML: Quarto takes a Div with such an id for a theorem of its own, too late for one, and stops
+    return { pandoc.RawBlock("html", '<div id="' .. id .. '" class="theorem ' .. kind .. '">'),
+             pandoc.Para(numbered(rest)), pandoc.RawBlock("html", "</div>") }
   end
   para.content = numbered(para.content)
   return para
@@ -84,7 +86,22 @@ end
 
 -- nbdev's links to documented names start with the address of the site: within the site they need not
 local site = "https://boostlit.github.io/boostlit/"
+
+-- a public name has a page of the reference of its own
+local function has_page(name)
+  if not name:match("^[%w_]+$") then return false end
+  local folder = quarto.project and quarto.project.directory or "."
+  local file = io.open(folder .. "/api/" .. name .. ".qmd")
+  if file then file:close() end
+  return file ~= nil
+end
+
 function Link(link)
+  local name = pandoc.utils.stringify(link)
+  if link.target:sub(1, #site) == site and has_page(name) then
+    link.target = (quarto.project.offset or ".") .. "/api/" .. name .. ".html"
+    return link
+  end
   if is_reference(link.target) and not link.classes:includes("quarto-xref") then
     link.classes:insert("quarto-xref")
     return link
@@ -103,7 +120,17 @@ local function only_comments(code)
   return true
 end
 
+-- pages with figures that move load their script, from the top of the site
+local lively = false
+local function load_figures()
+  if lively then return end
+  lively = true
+  local address = (quarto.project.offset or ".") .. "/live.js"
+  quarto.doc.include_text("after-body", '<script src="' .. address .. '"></script>')
+end
+
 function Div(div)
+  if div.classes:includes("live") then load_figures() end
   local block = div.content[1]
   if div.classes:includes("cell") and #div.content == 1 and block.t == "CodeBlock" and only_comments(block.text) then return {} end
 end

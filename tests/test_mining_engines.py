@@ -180,18 +180,12 @@ def test_interpreted_kernels_give_the_same_rows(monkeypatch):
 
 def test_arenas_grow(monkeypatch):
     from boostlit.mining import list_kernels
-    monkeypatch.setattr(
-        list_kernels,
-        "new_columns",
-        lambda deepest: list_kernels.Columns(
-            np.empty(4, np.uint64),
-            np.empty(4, np.uint32),
-            np.empty(4, np.uint32),
-            np.empty(4, np.int32),
-            np.zeros((deepest + 3, 13), np.uint64),
-            np.empty(6, np.uint64),
-        ),
-    )
+    whole = list_kernels.new_columns
+    def tiny(m, deepest):
+        parts = {name: getattr(whole(m, deepest), name)[:4].copy()
+                 for name in ("bits", "local", "count", "name")}
+        return whole(m, deepest)._replace(**parts)
+    monkeypatch.setattr(list_kernels, "new_columns", tiny)
     rows = sparse_rows(6, 800, 60, 6)
     fim = pytest.importorskip("fim")
     want = {tuple(sorted(f)): n for f, n in fim.eclat(rows, target="c", supp=-4)}

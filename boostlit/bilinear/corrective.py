@@ -5,9 +5,10 @@ sparse bilinear model as an estimator with parameters, files and calibrated scor
 
 # %% auto #0
 __all__ = ['weighted_sum', 'component', 'ComponentOracle', 'SoftMargin', 'CorrectiveTalk',
-           'CorrectiveBilinearClassifier', 'matrix_sets']
+           'CorrectiveBilinearClassifier']
 
-# %% ../../nbs/bilinear/10_corrective.ipynb #7ab40892
+# %% ../../nbs/bilinear/10_corrective.ipynb #e77d8c67
+from numbers import Integral, Real
 from typing import Any
 import numpy as np
 from sklearn.base import clone
@@ -15,17 +16,19 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
 from ..core.boosters import (begin_run, check_controls, check_number, keep_run,
                                     read_problem, store)
-from ..core.loop import Conversation, Progress, State, converse, serves
+from ..core.loop import Conversation, Progress, State, after_rounds, converse, serves
 from ..core.models import Real as RealField
-from .boosting import BilinearBoostClassifier, BilinearOracle, content_folds
+from .boosting import (AllOrNothing, BilinearBoostClassifier, BilinearOracle,
+                                        content_folds)
 from .model import as_blocks
-from numbers import Integral, Real
 
-# %% ../../nbs/bilinear/10_corrective.ipynb #404bfc6a
+# %% ../../nbs/bilinear/10_corrective.ipynb #abdb39a0
+#| code-fold: true
+#| code-summary: "`weighted_sum`: sum of d_n X^n over the pictures: (words, components)"
 def weighted_sum(X, d):
     "Sum of d_n X^n over the pictures: (words, components)."
     if hasattr(X, "factor"): return X.factor*weighted_sum(X.blocks, d)
-    if hasattr(X, "X"): return np.tensordot(d, X.X, 1)
+    if hasattr(X, "X"): return np.einsum("n,nkj->kj", d, X.X)
     n, D, m = X.shape
     piece = np.repeat(np.arange(n*m), np.diff(X.indptr))
     flat = np.bincount(X.words + D*(piece % m), X.values*d[piece//m], D*m)
@@ -56,7 +59,9 @@ class ComponentOracle:
 
     apply = staticmethod(BilinearOracle.apply)
 
-# %% ../../nbs/bilinear/10_corrective.ipynb #2dba2eb9
+# %% ../../nbs/bilinear/10_corrective.ipynb #4ff6f645
+#| code-fold: true
+#| code-summary: "`SoftMargin`: totally corrective: a support vector machine on the components chosen so far"
 class SoftMargin:
     "Totally corrective: a support vector machine on the components chosen so far."
     takes, wide, corrective = ("real",), False, True
@@ -96,7 +101,9 @@ class SoftMargin:
         p = 1/(1 + np.exp(-np.clip(scores, -700, 700)))
         return np.column_stack([1 - p, p])
 
-# %% ../../nbs/bilinear/10_corrective.ipynb #7bc49784
+# %% ../../nbs/bilinear/10_corrective.ipynb #7602ab18
+#| code-fold: true
+#| code-summary: "`CorrectiveTalk`: chooses a component, then solves for all words again"
 @serves(ComponentOracle, SoftMargin)
 class CorrectiveTalk(Conversation):
     "Chooses a component, then solves for all words again."
@@ -130,7 +137,9 @@ class CorrectiveTalk(Conversation):
         self.hypotheses[0][-1] = b
         self.coefficients = [1.]*n_terms
 
-# %% ../../nbs/bilinear/10_corrective.ipynb #efe85970
+# %% ../../nbs/bilinear/10_corrective.ipynb #491b44e8
+#| code-fold: true
+#| code-summary: "`CorrectiveBilinearClassifier`: totally corrective sparse bilinear model: one component per round, all words solved for again"
 class CorrectiveBilinearClassifier(BilinearBoostClassifier):
     """Totally corrective sparse bilinear model: one component per round, all words solved for again.
 
@@ -177,6 +186,8 @@ class CorrectiveBilinearClassifier(BilinearBoostClassifier):
         beta of every term
     biases_ : float array, rounds x parts
         free part of every term
+    c_ : float
+        relative penalty that was chosen, with c1="held-out"
     n_words_ : int
         rows of a block
     n_components_ : int
@@ -225,7 +236,8 @@ class CorrectiveBilinearClassifier(BilinearBoostClassifier):
     #: scale_ (float): root mean square length of the training blocks
     loss, normalise, coupling, balanced, fit_intercept = "hinge", True, "none", False, True
     learning_rate, subsample, warm_start, start = 1., 1., False, "constant"
-    oracle_class, term = ComponentOracle, "component"
+    oracle_class: Any = ComponentOracle
+    term = "component"
 
     def __init__(self,
                  n_estimators:int=10,          # components per class
@@ -267,14 +279,9 @@ class CorrectiveBilinearClassifier(BilinearBoostClassifier):
         check_controls(self)
         check_number("C", self.C, Real, 0, None)
         if self.n_weights is not None: check_number("n_weights", self.n_weights, Integral, 1, None)
-        X, codes, weights = read_problem(self, X, y, sample_weight)
-        self.scale_ = _length(X)
-        run, stopping = begin_run(self, X, codes, weights, validation)
-        converse(run, [Progress(bool(self.verbose))] + stopping + list(self.callbacks or []))
-        self.slope_ = 1.
-        keep_run(self, run)
-        if self.n_weights is not None: _cut(self, run)
-        if self.calibrate and run.stopped != "interrupted": _log_odds(self, X, codes, weights)
+        problem = read_problem(self, X, y, sample_weight)
+        run = _rounds(self, *problem, validation)
+        after_rounds(run, lambda: _finish(self, run, *problem))
         return self
 
     def make_oracle(self, X: Any, codes: np.ndarray) -> Any:
@@ -358,11 +365,15 @@ class CorrectiveBilinearClassifier(BilinearBoostClassifier):
         """
         return parameters, state
 
-# %% ../../nbs/bilinear/10_corrective.ipynb #1ba40aeb
+# %% ../../nbs/bilinear/10_corrective.ipynb #646c1bdc
+#| code-fold: true
+#| code-summary: "What a file of the model holds"
 CorrectiveBilinearClassifier.file_fields = {
     **BilinearBoostClassifier.file_fields, "scale_": RealField(0., 1e200)}
 
-# %% ../../nbs/bilinear/10_corrective.ipynb #98448262
+# %% ../../nbs/bilinear/10_corrective.ipynb #c8c7b8d2
+#| code-fold: true
+#| code-summary: "`_Scaled`: blocks in another unit"
 class _Scaled:
     "Blocks in another unit."
     def __init__(self, X, factor): self.blocks, self.factor, self.shape = X, factor, X.shape
@@ -372,12 +383,42 @@ class _Scaled:
 
 def _length(X):
     "Root mean square length of the blocks, one for blocks of zeros."
-    values = X.X if hasattr(X, "X") else np.asarray(X.values, float)
-    return float(np.sqrt((values**2).sum()/X.shape[0])) or 1.
+    values = (X.X if hasattr(X, "X") else np.asarray(X.values)).ravel()
+    total = sum(float(np.square(values[i:i + 2**20], dtype=np.float64).sum())
+                for i in range(0, len(values), 2**20))
+    return float(np.sqrt(total/X.shape[0])) or 1.
 
-# %% ../../nbs/bilinear/10_corrective.ipynb #7292cf6e
+# %% ../../nbs/bilinear/10_corrective.ipynb #b6ee140d
+#| code-fold: true
+#| code-summary: "`_rounds`: the rounds of an estimator, kept as its model"
+def _rounds(est, X, codes, weights, validation=None):
+    "The rounds of an estimator, kept as its model."
+    est.scale_ = _length(X)
+    run, stopping = begin_run(est, X, codes, weights, validation)
+    converse(run, [Progress(bool(est.verbose))] + stopping + list(est.callbacks or []))
+    est.slope_ = 1.
+    keep_run(est, run)
+    return run
+
+# %% ../../nbs/bilinear/10_corrective.ipynb #50ca3dde
+#| code-fold: true
+#| code-summary: "`_finish`: cut and log-odds, put in place together"
+def _finish(est, run, X, codes, weights):
+    "Cut and log-odds, worked out first and put in place together."
+    words, biases = est.words_, est.biases_
+    if est.n_weights is not None: words, biases = _cut(est, run)
+    if est.calibrate:
+        slopes, offsets = _log_odds(est, X, codes, weights)
+        words, biases = words*slopes[:, None], biases*slopes
+        biases[:1] += offsets
+    vars(est).update(words_=words, biases_=biases)
+
+# %% ../../nbs/bilinear/10_corrective.ipynb #eb2869d5
+#| code-fold: true
+#| code-summary: "`_cut`: the largest word weights of every class, solved for again"
 def _cut(est, run):
-    "Keep the largest word weights of every class and solve the master again on them alone."
+    "(words, biases) with the largest weights of every class, solved for again on them alone."
+    words, biases = np.zeros_like(est.words_), np.zeros_like(est.biases_)
     for k, part in enumerate(run.parts):
         A = np.array(part.hypotheses)[:, :est.n_words_]
         keep = min(est.n_weights, A.size)
@@ -386,67 +427,27 @@ def _cut(est, run):
         top = top.reshape(A.shape)
         Z = np.hstack([component(part.oracle.X, j)[:, t] for j, t in zip(part.chosen, top)])
         d, b = part.master.solve(Z@Z.T, part.state.y, part.state.start)
-        A = np.zeros(A.shape)
-        A[top] = d@Z
-        est.words_[:len(A), k], est.biases_[0, k] = A/est.scale_, b
+        words[:len(A), k][top] = d@Z/est.scale_
+        biases[0, k] = b
+    return words, biases
 
-# %% ../../nbs/bilinear/10_corrective.ipynb #ac072c04
+# %% ../../nbs/bilinear/10_corrective.ipynb #453c8625
+#| code-fold: true
+#| code-summary: "`_log_odds`: Platt's curve of every class, from three folds"
 def _log_odds(est, X, codes, weights):
-    "Platt's curve of every class from three folds, put into words and biases."
-    fold = content_folds(X, codes)
-    if fold.max() < 2: return
-    scores = np.zeros((len(codes), est.words_.shape[1]))
-    settings = dict(calibrate=False, early_stopping=False, verbose=False, callbacks=None)
-    settings["n_estimators"] = max(est.n_rounds_, 1)
+    "(slopes, offsets) of Platt's curves, one a class, from three folds; ones and zeros if too few."
+    fold, parts = content_folds(X, codes), est.words_.shape[1]
+    slopes, offsets = np.ones(parts), np.zeros(parts)
+    if fold.max() < 2: return slopes, offsets
+    scores = np.zeros((len(codes), parts))
+    twin = clone(est).set_params(calibrate=False, early_stopping=False, verbose=False,
+                                 callbacks=[AllOrNothing()], n_estimators=max(est.n_rounds_, 1))
     for a, b in [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(3)]:
-        twin = clone(est).set_params(**settings)
-        twin.fit(X.take(a), codes[a], None if weights is None else weights[a])
+        part = read_problem(twin, X.take(a), codes[a], None if weights is None else weights[a])
+        _finish(twin, _rounds(twin, *part), *part)               # an interrupt goes all the way up
         scores[b] = twin.decision_function(X.take(b)).reshape(len(b), -1)
     for k, s in enumerate(scores.T):
-        own = codes == (1 if scores.shape[1] == 1 else k)
+        own = codes == (1 if parts == 1 else k)
         curve = LogisticRegression(C=100.).fit(s[:, None], own, weights)
-        slope = max(float(curve.coef_[0, 0]), 1e-6)
-        est.words_[:, k] *= slope
-        est.biases_[:, k] *= slope
-        est.biases_[0, k] += curve.intercept_[0]
-
-# %% ../../nbs/bilinear/10_corrective.ipynb #1582a02d
-def matrix_sets(seed:int=0,   # of the random numbers
-               )->dict:       # name -> (blocks (n, words, components), labels)
-    "Six small sets of labelled matrices: waves, gestures, motions, digits, texts, letters."
-    r, sets = np.random.default_rng(seed), {}
-    t, y = np.linspace(0, 1, 64), np.arange(160) % 2
-    mix = r.normal(size=(16, 3))
-    waves = r.normal(size=(160, 3, 64)).cumsum(2)/8
-    waves[:, 0] += y[:, None]*np.sin(20*t + r.uniform(0, .5, (160, 1)))
-    sets["EEG-like, 16 channels x 64 times"] = np.einsum("cs,nst->nct", mix, waves), y
-    t, y = np.linspace(0, 1, 150), np.arange(50) % 2
-    lift = np.exp(-((t - .5 - .02*r.normal(size=(50, 1)))/.15)**2)
-    series = lift + y[:, None]*.25*np.exp(-((t - .75)/.03)**2) + .02*r.normal(size=(50, 150))
-    series = (series - series.mean(1, keepdims=True))/series.std(1, keepdims=True)
-    sets["GunPoint-like, 1 x 150"] = series[:, None, :], y
-    y = np.arange(80) % 4
-    phase = (1 + y)[:, None, None]*np.linspace(0, 6, 50) + np.arange(6)[:, None]
-    sets["motions, 6 sensors x 50 times"] = np.sin(phase) + .7*r.normal(size=(80, 6, 50)), y
-    sets["texts, 60 words x 5 paragraphs"] = _texts(r)
-    sets["letters, 4 x 57"] = _letters(r)
-    return sets
-
-# %% ../../nbs/bilinear/10_corrective.ipynb #0d17f6f0
-def _texts(r, n=150):
-    "Counts of words in paragraphs: two topics share their words but not their order."
-    y = np.arange(n) % 2
-    rate = np.full((n, 60, 5), .3)
-    rate[:, :6, :2] += .8*y[:, None, None]
-    rate[:, :6, 3:] += .8*(1 - y)[:, None, None]
-    return r.poisson(rate).astype(float), y
-
-# %% ../../nbs/bilinear/10_corrective.ipynb #cb5ffcd7
-def _letters(r, n=106):
-    "One-hot letters with a motif at a place, in half of the rows."
-    y = np.arange(n) % 2
-    codes = r.integers(0, 4, (n, 57))
-    motif = np.array([3, 3, 2, 0, 1, 0])
-    hit = (y[:, None] == 1) & (r.random((n, 6)) < .8)
-    codes[:, 14:20] = np.where(hit, motif, codes[:, 14:20])
-    return (codes[:, None, :] == np.arange(4)[:, None]).astype(float), y
+        slopes[k], offsets[k] = max(float(curve.coef_[0, 0]), 1e-6), curve.intercept_[0]
+    return slopes, offsets

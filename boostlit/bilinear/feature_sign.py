@@ -5,7 +5,7 @@ repair the guess: L1 problems solved to the last digit."""
 
 # %% auto #0
 __all__ = ['LOSSES', 'TROUBLES', 'kkt_violation', 'c_max', 'duality_gap', 'feature_sign_reference',
-           'newton_step', 'best_on_segment', 'quadratic_l1', 'Solution', 'working_set',
+           'damped_newton', 'best_on_segment', 'quadratic_l1', 'Solution', 'working_set',
            'feature_sign', 'degenerate_problem', 'penalty_path', 'ridge_fit']
 
 # %% ../../nbs/bilinear/02_feature_sign.ipynb #7897bd63
@@ -18,7 +18,9 @@ from scipy.optimize import minimize
 from .kernels import (coordinate_sweeps, loss_slopes, loss_value,
                                        segment_minimum)
 
-# %% ../../nbs/bilinear/02_feature_sign.ipynb #18c14fb2
+# %% ../../nbs/bilinear/02_feature_sign.ipynb #1392ff06
+#| code-fold: true
+#| code-summary: "`_slopes`: gradient of the loss in the weights, and the curvature of every example, at scores m"
 LOSSES = {"exponential": 0, "logistic": 1, "squared": 2}
 
 def _slopes(Z, y, w, loss, m):
@@ -35,7 +37,9 @@ def kkt_violation(G,              # gradient of the loss
     "Distance of every coordinate from conditions A (nonzero weights) and B (zero weights)."
     return np.where(a == 0, np.maximum(np.abs(G) - c, 0), np.abs(G + c*np.sign(a)))
 
-# %% ../../nbs/bilinear/02_feature_sign.ipynb #1a1d47a6
+# %% ../../nbs/bilinear/02_feature_sign.ipynb #04a7a688
+#| code-fold: true
+#| code-summary: "`c_max`: where the penalty path begins"
 def c_max(Z,                          # (n, d) design
           y,                          # labels ±1 (or targets, for squares)
           w=None,                     # weights; 1/n each by default
@@ -48,7 +52,9 @@ def c_max(Z,                          # (n, d) design
     w = np.full(len(y), 1/len(y)) if w is None else np.asarray(w, float)
     return float(np.abs((w*y)@Z).max(initial=0.)*(.5 if loss == "logistic" else 1))
 
-# %% ../../nbs/bilinear/02_feature_sign.ipynb #bfd886f9
+# %% ../../nbs/bilinear/02_feature_sign.ipynb #2568c9d8
+#| code-fold: true
+#| code-summary: "`duality_gap`: a certificate: no point can be better than `a` by more than this"
 def duality_gap(Z, y, w,              # design, labels, positive weights
                 c:float,              # penalty
                 a,                    # candidate
@@ -61,7 +67,9 @@ def duality_gap(Z, y, w,              # design, labels, positive weights
     u = -r*min(1., c/max(np.abs(r@Z).max(), 1e-300))
     return float(loss_value(m, y, w, LOSSES[loss]) + c*np.abs(a).sum() - _dual(u, y, w, loss))
 
-# %% ../../nbs/bilinear/02_feature_sign.ipynb #0284a29d
+# %% ../../nbs/bilinear/02_feature_sign.ipynb #c5035232
+#| code-fold: true
+#| code-summary: "`_dual`: the lower bounds of Eq. (5) at a feasible u"
 def _dual(u, y, w, loss):
     "The lower bounds of Eq. (5) at a feasible u."
     p = np.abs(u)/w
@@ -71,7 +79,7 @@ def _dual(u, y, w, loss):
         if loss == "logistic": return -(w*(xlogx(p) + xlogx(1-p))).sum()
     return (u*y - u*u/(2*w)).sum()
 
-# %% ../../nbs/bilinear/02_feature_sign.ipynb #78b55c5e
+# %% ../../nbs/bilinear/02_feature_sign.ipynb #c697855e
 def feature_sign_reference(Z, y,                       # (n, d) design, labels
                            c:float,                    # penalty
                            w=None,                     # weights; 1/n each by default
@@ -93,7 +101,7 @@ def feature_sign_reference(Z, y,                       # (n, d) design, labels
             theta[j] = -np.sign(G[j])
         A = np.flatnonzero(theta)                                              # step 3
         if on_step: on_step(A, theta[A])
-        new = newton_step(Z[:, A], y, w, loss, a[A], c*theta[A])
+        new = damped_newton(Z[:, A], y, w, loss, a[A], c*theta[A])
         a[A] = best_on_segment(lambda x: g(A, x), a[A], new)
         theta, value = np.sign(a), g(A, a[A])
         still = 0 if value < trace[-1] else still + 1       # rounding: A holds as well as it can
@@ -102,8 +110,10 @@ def feature_sign_reference(Z, y,                       # (n, d) design, labels
             visited.append(tuple(theta))
     return a, np.array(trace), visited
 
-# %% ../../nbs/bilinear/02_feature_sign.ipynb #e50f7cb4
-def newton_step(Z, y, w, loss, a, slope):
+# %% ../../nbs/bilinear/02_feature_sign.ipynb #cf1816c8
+#| code-fold: true
+#| code-summary: "`damped_newton`: one damped Newton step on the loss plus the linear term `slope @ a`"
+def damped_newton(Z, y, w, loss, a, slope):
     "One damped Newton step on the loss plus the linear term `slope @ a`."
     G, h = _slopes(Z, y, w, LOSSES[loss], Z@a)
     g, H = G + slope, (Z.T*h)@Z
@@ -128,7 +138,9 @@ def best_on_segment(g, old, new):
         points.append(x)
     return min(points, key=g)
 
-# %% ../../nbs/bilinear/02_feature_sign.ipynb #2c98f343
+# %% ../../nbs/bilinear/02_feature_sign.ipynb #fd05ef57
+#| code-fold: true
+#| code-summary: "`quadratic_l1`: feature-sign search for a quadratic: sweeps guess signs, a solve answers, a segment repairs"
 def quadratic_l1(H, b,                 # model 1/2 x'Hx - b'x, H symmetric positive definite
                  c,                    # (k,) penalties
                  x,                    # start
@@ -151,7 +163,9 @@ def quadratic_l1(H, b,                 # model 1/2 x'Hx - b'x, H symmetric posit
         if t == 1. and kkt_violation(q, x, c).max() <= tol: break
     return x
 
-# %% ../../nbs/bilinear/02_feature_sign.ipynb #b1f51ae0
+# %% ../../nbs/bilinear/02_feature_sign.ipynb #c83cbf9e
+#| code-fold: true
+#| code-summary: "`_solve_signs`: the minimum under fixed signs: one linear system"
 def _solve_signs(H, right):
     "The minimum under fixed signs: one linear system."
     factor = cho_factor(H, lower=True, overwrite_a=True, check_finite=False)
@@ -166,7 +180,9 @@ def _walk(H, q, x, S, z, c):
     if j >= 0: x[S[j]] = 0.
     return t, q + t*Hd
 
-# %% ../../nbs/bilinear/02_feature_sign.ipynb #9a716d9d
+# %% ../../nbs/bilinear/02_feature_sign.ipynb #77eaadef
+#| code-fold: true
+#| code-summary: "`Solution`: what a solver returns"
 class Solution(NamedTuple):
     "What a solver returns."
     coef: np.ndarray      # weights
@@ -175,7 +191,9 @@ class Solution(NamedTuple):
     n_iter: int           # Newton steps
     trace: np.ndarray     # objective before the first and after every step
 
-# %% ../../nbs/bilinear/02_feature_sign.ipynb #778110ac
+# %% ../../nbs/bilinear/02_feature_sign.ipynb #9bcf1082
+#| code-fold: true
+#| code-summary: "`working_set`: whom the next Newton step may move"
 def working_set(viol,            # violation of every weight
                 a, c,            # weights and penalties
                 first:int=20,    # new weights when there are few
@@ -189,7 +207,9 @@ def working_set(viol,            # violation of every weight
     keep[new[rank[new] > 0]] = True
     return np.flatnonzero(keep)
 
-# %% ../../nbs/bilinear/02_feature_sign.ipynb #69e6a4bc
+# %% ../../nbs/bilinear/02_feature_sign.ipynb #95ad3cd3
+#| code-fold: true
+#| code-summary: "`_weighted_gram`: z' diag(h) Z with a whisker on the diagonal; in single precision if `rough`"
 def _weighted_gram(Z, h, rough=False):
     "Z' diag(h) Z with a whisker on the diagonal; in single precision if `rough`."
     product, number, whisker = (ssyrk, np.float32, 1e-6) if rough else (dsyrk, np.float64, 1e-12)
@@ -201,7 +221,9 @@ def _weighted_gram(Z, h, rough=False):
     H[np.diag_indices(len(H))] *= .5*(1 + whisker)
     return H
 
-# %% ../../nbs/bilinear/02_feature_sign.ipynb #dd09d03b
+# %% ../../nbs/bilinear/02_feature_sign.ipynb #22a1566f
+#| code-fold: true
+#| code-summary: "`_Problem`: a weighted loss plus penalties, as arrays that have been checked"
 class _Problem(NamedTuple):
     "A weighted loss plus penalties, as arrays that have been checked."
     Z: np.ndarray         # (n, d) design
@@ -220,7 +242,9 @@ class _Problem(NamedTuple):
         "The same problem on some of the columns."
         return self._replace(Z=self.Z[:, columns], c=self.c[columns], e=self.e[columns])
 
-# %% ../../nbs/bilinear/02_feature_sign.ipynb #d9e5eb98
+# %% ../../nbs/bilinear/02_feature_sign.ipynb #24902d3f
+#| code-fold: true
+#| code-summary: "`feature_sign`: weighted feature-sign search with working sets, Newton models and warm starts"
 def feature_sign(Z, y,                       # (n, d) design, labels ±1 (targets, for squares)
                  c,                          # penalty: a number, or one per column (0 = free)
                  w=None,                     # weights; 1/n each by default
@@ -252,7 +276,9 @@ def feature_sign(Z, y,                       # (n, d) design, labels ±1 (target
     _warn_unfinished(worst, max(1e3*tol, 1e-4)*scale, it)
     return Solution(a, trace[-1], worst, it, np.array(trace))
 
-# %% ../../nbs/bilinear/02_feature_sign.ipynb #fea88c6d
+# %% ../../nbs/bilinear/02_feature_sign.ipynb #211a6842
+#| code-fold: true
+#| code-summary: "`_newton_model`: the minimum of the quadratic model with its kinks, on the working set"
 def _newton_model(p, a, G, h, tol, rough):
     "The minimum of the quadratic model with its kinks, on the working set."
     H = _weighted_gram(p.Z, h, rough)
@@ -264,7 +290,9 @@ def _warn_unfinished(worst, accepted, steps):
         warnings.warn(f"feature-sign search stopped at violation {worst:.1e} after {steps} steps",
                       RuntimeWarning, stacklevel=3)
 
-# %% ../../nbs/bilinear/02_feature_sign.ipynb #cb8d36b6
+# %% ../../nbs/bilinear/02_feature_sign.ipynb #ede3bb0e
+#| code-fold: true
+#| code-summary: "`_prepare`: arguments of a solver, checked: (problem, start, scores at the start)"
 def _prepare(Z, y, c, w, loss, start, offset, ridge=0.):
     "Arguments of a solver, checked: (problem, start, scores at the start)."
     if loss not in LOSSES: raise ValueError(f"loss must be one of {sorted(LOSSES)}, got {loss!r}")
@@ -282,7 +310,9 @@ def _prepare(Z, y, c, w, loss, start, offset, ridge=0.):
     if len(S): m = Z[:, S]@a[S] + m
     return _Problem(Z, y, w, c, np.where(c > 0, ridge, 0.), LOSSES[loss]), a, m
 
-# %% ../../nbs/bilinear/02_feature_sign.ipynb #7e6358f6
+# %% ../../nbs/bilinear/02_feature_sign.ipynb #d2b2ab78
+#| code-fold: true
+#| code-summary: "`_design`: design and labels as arrays that a solver can take"
 def _design(Z, y, loss):
     "Design and labels as arrays that a solver can take."
     Z, y = np.asarray(Z, np.float64), np.asarray(y, np.float64)
@@ -294,7 +324,9 @@ def _design(Z, y, loss):
         raise ValueError("labels must be -1 and +1 for this loss")
     return Z, y
 
-# %% ../../nbs/bilinear/02_feature_sign.ipynb #7ca21631
+# %% ../../nbs/bilinear/02_feature_sign.ipynb #eda86166
+#| code-fold: true
+#| code-summary: "`_finite`: a vector of n finite numbers, zeros if there is none"
 def _finite(name, v, n):
     "A vector of n finite numbers, zeros if there is none."
     v = np.zeros(n) if v is None else np.array(v, np.float64)
@@ -302,7 +334,9 @@ def _finite(name, v, n):
         raise ValueError(f"{name} must be {n} finite numbers")
     return v
 
-# %% ../../nbs/bilinear/02_feature_sign.ipynb #482f928e
+# %% ../../nbs/bilinear/02_feature_sign.ipynb #2133e883
+#| code-fold: true
+#| code-summary: "`_backtrack`: armijo search from a towards x: (step, weights, scores, objective there)"
 def _backtrack(p, m, f, a, x, G):
     "Armijo search from a towards x: (step, weights, scores, objective there)."
     d = x - a
@@ -318,7 +352,9 @@ def _backtrack(p, m, f, a, x, G):
         t /= 2
     return 0., a, m, f
 
-# %% ../../nbs/bilinear/02_feature_sign.ipynb #a66567d3
+# %% ../../nbs/bilinear/02_feature_sign.ipynb #68337ddd
+#| code-fold: true
+#| code-summary: "`degenerate_problem`: a small L1 problem of one of ten kinds that are hard on solvers"
 def degenerate_problem(seed:int, # kind of trouble (its last digit) and random numbers
                       )->tuple:  # (design, labels, weights, penalty, loss, kind)
     "A small L1 problem of one of ten kinds that are hard on solvers."
@@ -343,7 +379,9 @@ def degenerate_problem(seed:int, # kind of trouble (its last digit) and random n
 TROUBLES = ("duplicates", "collinear", "wide", "zero weights", "tiny weights", "separable",
             "scales", "constant", "one row", "all of it")
 
-# %% ../../nbs/bilinear/02_feature_sign.ipynb #b69bfcd3
+# %% ../../nbs/bilinear/02_feature_sign.ipynb #b39427e7
+#| code-fold: true
+#| code-summary: "`penalty_path`: solutions along a falling penalty, warm-started, with columns screened by the strong rule"
 def penalty_path(Z, y, w=None,               # design, labels, weights
                  loss:str="exponential",     # the loss
                  n_penalties:int=40,         # how many penalties
@@ -363,7 +401,9 @@ def penalty_path(Z, y, w=None,               # design, labels, weights
         looked.append(int(on.sum()))
     return cs, coefs, looked
 
-# %% ../../nbs/bilinear/02_feature_sign.ipynb #84c213e1
+# %% ../../nbs/bilinear/02_feature_sign.ipynb #4a37048e
+#| code-fold: true
+#| code-summary: "`_screened`: the solution on columns `on`, with those added that turn out to matter"
 def _screened(Z, y, c, w, loss, a, on, tol):
     "The solution on columns `on`, with those added that turn out to matter."
     while True:
@@ -374,7 +414,9 @@ def _screened(Z, y, c, w, loss, a, on, tol):
         if not missed.any(): return a, G, on
         on = on | missed
 
-# %% ../../nbs/bilinear/02_feature_sign.ipynb #6bbd077c
+# %% ../../nbs/bilinear/02_feature_sign.ipynb #a6ddd54f
+#| code-fold: true
+#| code-summary: "`ridge_fit`: the same problem with the squared Euclidean norm as penalty"
 def ridge_fit(Z, y,                       # (n, d) design, labels
               c,                          # penalty c |a|^2: a number, or one per column
               w=None,                     # weights; 1/n each by default

@@ -5,14 +5,16 @@ weight and multiplies."""
 
 # %% auto #0
 __all__ = ['make_word_place', 'bilinear_scores', 'balance', 'SparseBlocks', 'DenseBlocks',
-           'as_blocks', 'atomic_cost']
+           'as_blocks', 'ragged_blocks', 'in_doubles', 'atomic_cost']
 
 # %% ../../nbs/bilinear/01_model.ipynb #f56e7d79
 import numpy as np
 from scipy import sparse
 from .kernels import component_products, word_products
 
-# %% ../../nbs/bilinear/01_model.ipynb #43c6e9fd
+# %% ../../nbs/bilinear/01_model.ipynb #e7c4ad55
+#| code-fold: true
+#| code-summary: "`make_word_place`: toy pictures: word 0 above word 1 in the positive class, below it in the negative one"
 def make_word_place(n:int=400,        # pictures
                     n_words:int=12,   # words in the vocabulary; the first two carry the class
                     grid:int=6,       # components along each side
@@ -48,7 +50,9 @@ def balance(alpha,                 # word weights
     t = np.sqrt(b/a)
     return alpha*t, beta/t
 
-# %% ../../nbs/bilinear/01_model.ipynb #c6dc9e84
+# %% ../../nbs/bilinear/01_model.ipynb #f88e761b
+#| code-fold: true
+#| code-summary: "`SparseBlocks`: pictures as compressed rows, one row a component, with both products for all pictures"
 class SparseBlocks:
     "Pictures as compressed rows, one row a component, with both products for all pictures."
     def __init__(self, indptr, words, values, shape):
@@ -73,7 +77,9 @@ class SparseBlocks:
 
     def take(self, rows): return _take_pictures(self, rows)
 
-# %% ../../nbs/bilinear/01_model.ipynb #7cbb09d9
+# %% ../../nbs/bilinear/01_model.ipynb #4378d64f
+#| code-fold: true
+#| code-summary: "`_take_pictures`: the blocks of some pictures, in the order asked for"
 def _take_pictures(X, rows):
     "The blocks of some pictures, in the order asked for."
     m, rows = X.shape[2], np.arange(X.shape[0])[rows]
@@ -84,27 +90,33 @@ def _take_pictures(X, rows):
     indptr = np.r_[0, np.cumsum(sizes)]
     return SparseBlocks(indptr, X.words[at], X.values[at], (len(rows),)+X.shape[1:])
 
-# %% ../../nbs/bilinear/01_model.ipynb #116c90d4
+# %% ../../nbs/bilinear/01_model.ipynb #a622574c
+#| code-fold: true
+#| code-summary: "`DenseBlocks`: the same interface over a dense array of shape (n, words, components)"
 class DenseBlocks:
     "The same interface over a dense array of shape (n, words, components)."
     def __init__(self, X): self.X, self.shape = X, X.shape
     def take(self, rows): return DenseBlocks(self.X[rows])
     def times_components(self, beta):
-        out = self.X@np.asarray(beta, float)
+        out = in_doubles(self.X, lambda part: part@np.asarray(beta, float))
         return out if np.ndim(beta) == 1 else np.ascontiguousarray(np.moveaxis(out, 2, 0))
     def times_words(self, alpha):
-        out = np.tensordot(self.X, np.asarray(alpha, float), (1, 0))
+        out = in_doubles(self.X, lambda part: np.tensordot(part, np.asarray(alpha, float), (1, 0)))
         return out if np.ndim(alpha) == 1 else np.ascontiguousarray(np.moveaxis(out, 2, 0))
 
-# %% ../../nbs/bilinear/01_model.ipynb #1c06a1c4
+# %% ../../nbs/bilinear/01_model.ipynb #ee143ecf
+#| code-fold: true
+#| code-summary: "`_check_values`: refuse what no solver can square"
 def _check_values(v):
     "Refuse what no solver can square."
     if not np.isfinite(v).all(): raise ValueError("Input X contains NaN or infinity.")
-    if v.size and np.abs(v).max() > 1e150:
+    if v.size and float(np.abs(v).max()) > 1e150:
         raise ValueError("Input X contains values beyond 1e150, which cannot be squared: "
                          "use another unit.")
 
-# %% ../../nbs/bilinear/01_model.ipynb #a4284ac7
+# %% ../../nbs/bilinear/01_model.ipynb #b164ed9b
+#| code-fold: true
+#| code-summary: "`_check_layout`: refuse arrays that would lead a kernel outside of them"
 def _check_layout(indptr, words, values, shape):
     "Refuse arrays that would lead a kernel outside of them."
     n, D, m = shape
@@ -114,14 +126,17 @@ def _check_layout(indptr, words, values, shape):
     if len(words) != len(values) or (len(words) and not 0 <= words.min() <= words.max() < D):
         raise ValueError(f"words must be numbers below {D}, one for each value")
 
-# %% ../../nbs/bilinear/01_model.ipynb #df2188dd
+# %% ../../nbs/bilinear/01_model.ipynb #ebb9c770
+#| code-fold: true
+#| code-summary: "`_stack_sparse`: compressed blocks of a list of (words, components) sparse matrices, one a picture"
 def _stack_sparse(mats):
     "Compressed blocks of a list of (words, components) sparse matrices, one a picture."
     mats = [sparse.csc_matrix(m) for m in mats]
     shapes = {m.shape for m in mats}
-    if len(shapes) > 1:
-        raise ValueError("all matrices must have one shape (words, components), "
-                         f"got {sorted(shapes)[:3]}")
+    if len({shape[0] for shape in shapes}) > 1:
+        raise ValueError("all matrices must have one shape (words, components), or at least as "
+                         f"many words, got {sorted(shapes)[:3]}")
+    if len(shapes) > 1: return ragged_blocks(mats)
     for m in mats: m.sum_duplicates()
     values = np.concatenate([m.data for m in mats]).astype(np.float64)
     _check_values(values)
@@ -129,7 +144,7 @@ def _stack_sparse(mats):
     words = np.concatenate([m.indices for m in mats]).astype(np.int32)
     return SparseBlocks(indptr.astype(np.int64), words, values, (len(mats),)+mats[0].shape)
 
-# %% ../../nbs/bilinear/01_model.ipynb #6cedb1ea
+# %% ../../nbs/bilinear/01_model.ipynb #fd01b2e6
 def as_blocks(X, # array (n, words, components) or (n, words), list of sparse matrices, blocks
              ):  # an object with shape, times_components, times_words and take
     "Blocks of whatever holds them."
@@ -139,15 +154,17 @@ def as_blocks(X, # array (n, words, components) or (n, words), list of sparse ma
         _check_values(X.values)
         return SparseBlocks(X.indptr, X.words, X.values, X.shape)
     if sparse.issparse(X): X = X.toarray()
-    if isinstance(X, (list, tuple)) and len(X) and sparse.issparse(X[0]): return _stack_sparse(X)
+    if _matrices(X): return _stack_sparse(X)
     return _dense_blocks(np.asarray(X))
 
-# %% ../../nbs/bilinear/01_model.ipynb #4edd88a7
+# %% ../../nbs/bilinear/01_model.ipynb #3aa129cf
+#| code-fold: true
+#| code-summary: "`_dense_blocks`: a dense array of two or three dimensions as blocks"
 def _dense_blocks(X):
     "A dense array of two or three dimensions as blocks."
     if X.dtype == object or X.dtype.kind in "OUSc":
         raise ValueError(f"blocks must be numbers, got dtype {X.dtype}")
-    X = X.astype(np.float64, copy=False)
+    if X.dtype != np.float32: X = X.astype(np.float64, copy=False)
     if X.ndim == 2: X = X[:, :, None]
     if X.ndim != 3:
         raise ValueError("Expected blocks of shape (n, words, components), "
@@ -156,11 +173,55 @@ def _dense_blocks(X):
     _check_values(X)
     return DenseBlocks(X)
 
-# %% ../../nbs/bilinear/01_model.ipynb #a0b30164
+# %% ../../nbs/bilinear/01_model.ipynb #bd5a9c4c
+#| code-fold: true
+#| code-summary: "`ragged_blocks`: blocks of examples that differ in their number of columns"
+def ragged_blocks(matrices,                 # (words, columns) arrays or sparse matrices
+                  n_components:int|None=None, # of the blocks; None: the largest number of columns
+                  align:str="start",        # count columns from the "start", the "end", or by "share"
+                 )->SparseBlocks:           # columns that meet in one component are added up
+    "Blocks of examples that differ in their number of columns."
+    if align not in ("start", "end", "share"):
+        raise ValueError(f"align must be 'start', 'end' or 'share', got {align!r}")
+    mats = [sparse.csc_matrix(x) for x in matrices]
+    if not mats: raise ValueError("there are no matrices")
+    m = max(max(x.shape[1] for x in mats), 1) if n_components is None else int(n_components)
+    if m < 1: raise ValueError(f"n_components must be at least 1, got {n_components}")
+    return _stack_sparse([x@_places(x.shape[1], m, align) for x in mats])
+
+# %% ../../nbs/bilinear/01_model.ipynb #473e1fa1
+#| code-fold: true
+#| code-summary: "`_places`: which component each column goes to"
+def _places(columns, m, align):
+    "(columns, m) zeros and ones: the component each column goes to."
+    j = np.arange(columns)
+    at = {"start": j, "end": m - columns + j, "share": (2*j + 1)*m//max(2*columns, 1)}[align]
+    at = np.clip(at, 0, m - 1)
+    return sparse.csc_matrix((np.ones(columns), (j, at)), shape=(columns, m))
+
+def _matrices(X):
+    "Is this a list of sparse matrices, or of arrays that differ in their number of columns?"
+    if not isinstance(X, (list, tuple)) or not len(X): return False
+    if sparse.issparse(X[0]): return True
+    return all(np.ndim(x) == 2 for x in X) and len({np.shape(x)[1] for x in X}) > 1
+
+# %% ../../nbs/bilinear/01_model.ipynb #2f0de21e
+#| code-fold: true
+#| code-summary: "`in_doubles`: a product of all pictures in double precision"
+def in_doubles(X, product, size=1 << 22):
+    "A product of all pictures in double precision; those in single precision, part by part."
+    if X.dtype == np.float64: return product(X)
+    step = max(1, size//max(X[0].size, 1))
+    parts = [product(X[i:i+step].astype(np.float64)) for i in range(0, len(X), step)]
+    return np.concatenate(parts)
+
+# %% ../../nbs/bilinear/01_model.ipynb #c087d842
+#| code-fold: true
+#| code-summary: "`atomic_cost`: what the best decomposition of `W` into bilinear terms costs under product penalties"
 def atomic_cost(W,                       # (words, components) matrix
                 words:str="l1",          # norm of the word factor: "l1" or "l2"
                 components:str="l1",     # norm of the component factor: "l1" or "l2"
-               )->float:                 # smallest sum of |alpha_t| |beta_t| over all ways to write W as a sum of terms
+               )->float:                 # smallest sum of |alpha_t| |beta_t| that makes W
     "What the best decomposition of `W` into bilinear terms costs under product penalties."
     if (words, components) == ("l1", "l1"): return float(np.abs(W).sum())
     if (words, components) == ("l2", "l2"): return float(np.linalg.svd(W, compute_uv=False).sum())

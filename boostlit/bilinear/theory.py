@@ -44,12 +44,13 @@ def exact_step(H, right,              # normal equations H x = right of the acti
     t = (np.abs(a[ahead])/np.abs(d[ahead])).min()
     return np.where(ahead & (np.abs(a) <= t*np.abs(d)*(1 + 1e-12)), 0., a + t*d), False
 
-# %% ../../nbs/bilinear/03_theory.ipynb #79bf5ae4
+# %% ../../nbs/bilinear/03_theory.ipynb #c49f11b8
 def exact_passes(Z, y, c,             # design, targets, penalty
                  max_passes:int=1000, # far more than needed
                 )->tuple:             # (weights, how every pass ended and the signs it had)
     "Algorithm 2 for squares with every subproblem solved exactly, on any design."
-    H, b, a, theta, passes = Z.T@Z/len(y), Z.T@y/len(y), *np.zeros((2, Z.shape[1])), []
+    H, b, a, theta = Z.T@Z/len(y), Z.T@y/len(y), *np.zeros((2, Z.shape[1]))
+    passes: list = []
     while len(passes) < max_passes:
         G = H@a - b
         broken, on = kkt_violation(G, a, c), a != 0

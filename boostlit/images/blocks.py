@@ -8,15 +8,16 @@ __all__ = ['BilinearBlocks', 'over_images', 'block_product', 'transpose_blocks',
            'map_values', 'normalise_blocks', 'dense_blocks', 'csr_blocks', 'blocks_from',
            'save_blocks', 'load_blocks']
 
-# %% ../../nbs/images/04_blocks.ipynb #33f6ae9e
+# %% ../../nbs/images/04_blocks.ipynb #03c3beba
 import os
+from typing import Any
 import numpy as np
 import pyarrow as pa
 from .kernels import (left_products, right_products, take_columns,
                                      transpose_columns)
 from .pictures import load_arrow, save_arrow
 
-# %% ../../nbs/images/04_blocks.ipynb #5a94d13e
+# %% ../../nbs/images/04_blocks.ipynb #582d4629
 class BilinearBlocks:
     "N sparse matrices of D words x M components, stored column after column."
     def __init__(self,
@@ -33,7 +34,9 @@ class BilinearBlocks:
             raise ValueError("words, values and the last entry of indptr disagree in length.")
         self.indptr, self.words, self.values = indptr, words, values
         self.shape, self._T = (N, D, M), None
-    n_images, n_words, n_components = (property(lambda self, k=k: self.shape[k]) for k in range(3))
+    n_images = property(lambda self: self.shape[0])
+    n_words = property(lambda self: self.shape[1])
+    n_components = property(lambda self: self.shape[2])
     nnz = property(lambda self: len(self.words))
     nbytes = property(lambda self: self.indptr.nbytes + self.words.nbytes + self.values.nbytes)
     def __len__(self): return self.shape[0]
@@ -175,10 +178,10 @@ def blocks_from(X, # (N, D, M) array, list of D x M matrices (dense or sparse), 
     words = np.concatenate([c.indices for c in cols]).astype(np.uint16 if D <= 65536 else np.int32)
     return BilinearBlocks(ptr, words, values, (len(mats), D, M))
 
-# %% ../../nbs/images/04_blocks.ipynb #abe921f4
+# %% ../../nbs/images/04_blocks.ipynb #ae525ee5
 def save_blocks(X:BilinearBlocks,        # what to store
                 path:str|os.PathLike,    # an `.arrow` file
-                **meta:str,              # notes kept in the file
+                **meta:Any,              # notes kept in the file
                ):
     "Write blocks as an Arrow file, whole or not at all."
     N, D, M = X.shape

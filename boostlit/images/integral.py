@@ -113,7 +113,7 @@ def background_windows(sizes:np.ndarray,     # (pictures, 2) heights and widths
     y, x = (np.floor(rng.random(n)*room[pic, sc, k]).astype(np.int64) for k in (0, 1))
     return dict(picture=pic, scale=sc, y=y, x=x)
 
-# %% ../../nbs/images/06_integral.ipynb #a7b73f1e
+# %% ../../nbs/images/06_integral.ipynb #837392fe
 def feature_rows(images,                 # encoded pictures
                  features:np.ndarray,    # structured array `HAAR`
                  height:int, width:int,  # size of the windows
@@ -138,6 +138,7 @@ def feature_rows(images,                 # encoded pictures
             h, w = (int(np.floor(k*scales[s])) for k in img.shape)
             out[r] = haar_values(shrink(img, h, w), features, height, width, places["y"][r],
                                  places["x"][r])
+    jobs: list[tuple]
     if places is None: jobs = [(i, None) for i in range(n)]
     else:
         cut = np.flatnonzero(np.diff(places["picture"], prepend=-1))

@@ -8,9 +8,12 @@ __all__ = ['require_cv2', 'have_cv2', 'find_image_file', 'have_images', 'image_t
            'decode_image', 'resize_image', 'content_key', 'save_arrow', 'load_arrow', 'map_images',
            'rows_table', 'list_column']
 
-# %% ../../nbs/images/01_pictures.ipynb #b24055a8
-import hashlib, json, os, pathlib
-from typing import Any, Callable, Iterable, Sequence
+# %% ../../nbs/images/01_pictures.ipynb #7b538a4c
+import hashlib
+import json
+import os
+import pathlib
+from typing import Any, Callable, Sequence
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -32,11 +35,12 @@ def have_cv2()->bool:           # is OpenCV there?
     import importlib.util
     return importlib.util.find_spec("cv2") is not None
 
-# %% ../../nbs/images/01_pictures.ipynb #c2d71cc1
+# %% ../../nbs/images/01_pictures.ipynb #36646c72
 def find_image_file(name:str,   # file name, such as "scene15.parquet"
                    )->pathlib.Path|None: # where it is, or None
     "Look for an image file where image sets are kept."
-    for root in filter(None, [os.environ.get("BOOSTLIT_DATA"), cache_dir()]):
+    roots = [os.environ.get("BOOSTLIT_DATA"), str(cache_dir())]
+    for root in [r for r in roots if r]:
         for path in (pathlib.Path(root)/"images"/name, pathlib.Path(root)/name):
             if path.is_file(): return path
     return None
@@ -65,14 +69,15 @@ def image_table(name:str,                  # image set, such as "scene15"
         for c in np.unique(label): keep[np.flatnonzero(label == c)[per_class:]] = False
     return table.take(np.flatnonzero(keep))
 
-# %% ../../nbs/images/01_pictures.ipynb #62649172
+# %% ../../nbs/images/01_pictures.ipynb #e1cf0de9
 def decode_image(data:bytes,        # an encoded JPEG or PNG
                  grey:bool=True,    # one channel (height, width), else RGB (height, width, 3)
                 )->np.ndarray:      # uint8
     "Decode one picture."
     cv2 = require_cv2()
-    img = cv2.imdecode(np.frombuffer(data, np.uint8),
-                       cv2.IMREAD_GRAYSCALE if grey else cv2.IMREAD_COLOR)
+    kind = cv2.IMREAD_GRAYSCALE if grey else cv2.IMREAD_COLOR
+    try: img = cv2.imdecode(np.frombuffer(data, np.uint8), kind) if len(data) else None
+    except cv2.error: img = None                       # damaged bytes, as some versions say it
     if img is None: raise ValueError("The bytes are not a picture that OpenCV can decode.")
     return img if grey else np.ascontiguousarray(img[:, :, ::-1])
 

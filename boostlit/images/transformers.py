@@ -6,7 +6,8 @@ of words and places come out, ready for the boosters."""
 # %% auto #0
 __all__ = ['PICTURES', 'CELLS', 'picture_folder', 'grey_picture', 'list_pictures', 'Patches',
            'sift_patches', 'DenseSIFT', 'Words', 'sample_patches', 'Codebook', 'Components',
-           'SpatialPyramid', 'FisherVector', 'rooted', 'fit_mixture', 'fisher_vector']
+           'SpatialPyramid', 'FisherVector', 'rooted', 'fit_mixture', 'responsibilities',
+           'FisherSums', 'fisher_sums', 'fisher_vector']
 
 # %% ../../nbs/images/07_transformers.ipynb #26a42f10
 import os
@@ -86,21 +87,29 @@ class Patches(NamedTuple):
     height: int               # of the picture
     width: int                # of the picture
 
-# %% ../../nbs/images/07_transformers.ipynb #cb862cef
-def sift_patches(picture, size, step, sigma, scales, max_pixels, mirror):
+# %% ../../nbs/images/07_transformers.ipynb #6b55c9ff
+def sift_patches(picture, size, step, sigma, scales, max_pixels, mirror, look=dense_sift):
     "Descriptors of one picture at all scales, with their places."
+    how = (size, step, sigma, scales, max_pixels)
+    if mirror == "both":
+        two = [sift_patches(picture, *how, turned, look) for turned in (False, True)]
+        return Patches(*(np.concatenate(v) for v in list(zip(*two))[:3]), *two[0][3:])
     image = resize_image(grey_picture(picture), max_pixels=max_pixels)
     if mirror: image = np.ascontiguousarray(image[:, ::-1])
     parts, (height, width) = [], image.shape
     for scale in scales:
         small = _shrink(image, scale)
         if min(small.shape) < size and parts: continue             # no room at this scale
-        rows, cols = dense_grid(*small.shape, size, step)
-        at_y, at_x = np.divmod(np.arange(len(rows)*len(cols)), len(cols))
-        centre = [(g + size//2)*whole/part for g, whole, part in
-                  zip((rows[at_y], cols[at_x]), image.shape, small.shape)]
-        parts.append((dense_sift(small, size, step, sigma), *centre))
+        parts.append((look(small, size, step, sigma), *_centres(small, size, step, image.shape)))
     return Patches(*(np.concatenate(p) for p in zip(*parts)), height, width)
+
+# %% ../../nbs/images/07_transformers.ipynb #76101d4d
+def _centres(small, size, step, shape):
+    "Centres of the patches of a shrunken picture, down and across, in pixels of the whole one."
+    rows, cols = dense_grid(*small.shape, size, step)
+    at_y, at_x = np.divmod(np.arange(len(rows)*len(cols)), len(cols))
+    return [(g + size//2)*whole/part for g, whole, part in
+            zip((rows[at_y], cols[at_x]), shape, small.shape)]
 
 # %% ../../nbs/images/07_transformers.ipynb #b39b72d9
 def _shrink(image, scale):
@@ -123,7 +132,7 @@ class _Stateless(TransformerMixin, BaseEstimator):
         tags.requires_fit = False
         return tags
 
-# %% ../../nbs/images/07_transformers.ipynb #310fc5c9
+# %% ../../nbs/images/07_transformers.ipynb #de498369
 class DenseSIFT(_Stateless):
     "SIFT descriptors on a regular grid of patches."
     def __init__(self,
@@ -132,7 +141,7 @@ class DenseSIFT(_Stateless):
                  sigma:float=1.,             # blur of the picture that is described
                  scales:tuple=(1.,),         # factors by which the picture is shrunk
                  max_pixels:int|None=None,   # shrink larger pictures to this area first
-                 mirror:bool=False,          # describe what a mirror would show?
+                 mirror:bool|str=False,      # describe what a mirror shows? "both": one and other
                  n_jobs:int|None=None,       # threads
                  memory=None,                # folder or joblib.Memory that keeps the patches
                 ):
@@ -306,7 +315,7 @@ class SpatialPyramid(_Stateless):
 # %% ../../nbs/images/07_transformers.ipynb #9833cd5b
 CELLS = ((1, 1), (2, 2), (3, 1))      # rows x columns: whole, quarters, three strips
 
-# %% ../../nbs/images/07_transformers.ipynb #6d959154
+# %% ../../nbs/images/07_transformers.ipynb #ded5fde5
 class FisherVector(TransformerMixin, BaseEstimator):
     "Fisher vectors of the patches in each cell of the picture, under a mixture of Gaussians."
     #: pca_ (PCA): projection of the rooted descriptors
@@ -342,18 +351,28 @@ class FisherVector(TransformerMixin, BaseEstimator):
         return np.array(_each(self._picture, _records(X, Patches), self.n_jobs))
 
     def _picture(self, p):
-        P = self.pca_.transform(rooted(p.descriptors))
-        gamma = self.mixture_.predict_proba(P)
-        cells = [np.minimum((p.y*r/p.height).astype(int), r-1)*c
-                 + np.minimum((p.x*c/p.width).astype(int), c-1) for r, c in self.cells]
-        vectors = [fisher_vector(P[at == k], gamma[at == k], self.mixture_)
-                   for at, (r, c) in zip(cells, self.cells) for k in range(r*c)]
-        return np.array(vectors, np.float32).T
+        P = _project(rooted(p.descriptors, np.float32), self.pca_)
+        gamma = responsibilities(P, self.mixture_)
+        cells, piece = _pieces(p, self.cells)
+        sums = [fisher_sums(P[piece == a], gamma[piece == a]) for a in range(cells.shape[1])]
+        sizes = [r*c for r, c in self.cells]
+        inside = [[s for s, at in zip(sums, grid) if at == k]
+                  for grid, n in zip(cells, sizes) for k in range(n)]
+        return np.array([fisher_vector(part, self.mixture_) for part in inside], np.float32).T
 
-# %% ../../nbs/images/07_transformers.ipynb #4c209a12
-def rooted(D):
+# %% ../../nbs/images/07_transformers.ipynb #5d407009
+def _pieces(p, grids):
+    "(cell of each piece in each grid, piece of each patch): pieces lie in one cell of every grid."
+    at = np.array([np.minimum((p.y*r/p.height).astype(int), r-1)*c
+                   + np.minimum((p.x*c/p.width).astype(int), c-1) for r, c in grids])
+    code = np.ravel_multi_index(tuple(at), [r*c for r, c in grids])
+    _, first, piece = np.unique(code, return_index=True, return_inverse=True)
+    return at[:, first], piece
+
+# %% ../../nbs/images/07_transformers.ipynb #95fcf3f1
+def rooted(D, dtype=np.float64):
     "Square roots of descriptors that sum to one: Euclid then compares like Hellinger."
-    D = np.asarray(D, np.float64)
+    D = np.asarray(D, dtype)
     return np.sqrt(D/np.maximum(D.sum(1, keepdims=True), 1e-9))
 
 def fit_mixture(P, n_gaussians, seed):
@@ -361,15 +380,43 @@ def fit_mixture(P, n_gaussians, seed):
     return GaussianMixture(n_gaussians, covariance_type="diag", max_iter=60, reg_covar=1e-5,
                            random_state=seed).fit(P)
 
-# %% ../../nbs/images/07_transformers.ipynb #b70607f9
-def fisher_vector(P, gamma, mixture):
-    "Eq. (1) for the patches of one cell, rooted and of length one; zeros for an empty cell."
-    pi, sd = mixture.weights_[:, None], np.sqrt(mixture.covariances_)
-    if not len(P): return np.zeros(2*sd.size)
-    mass, first, second = gamma.sum(0)[:, None], gamma.T@P, gamma.T@(P*P)
-    mu = mixture.means_
+# %% ../../nbs/images/07_transformers.ipynb #10c51a09
+def _project(D, pca):
+    "Coordinates along the principal axes, in the precision of `D`."
+    return (D - pca.mean_.astype(D.dtype))@pca.components_.T.astype(D.dtype)
+
+def responsibilities(P,        # (p, axes) projected descriptors
+                     mixture,  # fitted, with diagonal covariances
+                    )->np.ndarray: # (p, Gaussians), rows that sum to one, in the precision of `P`
+    "How much of each patch belongs to each Gaussian."
+    tight, mu = 1/mixture.covariances_, mixture.means_
+    free = np.log(mixture.weights_) - .5*(mu*mu*tight - np.log(tight)).sum(1)
+    as_is = lambda v: np.ascontiguousarray(v.T, P.dtype)
+    log = P@as_is(mu*tight) - .5*(P*P)@as_is(tight) + free.astype(P.dtype)
+    log -= log.max(1, keepdims=True)
+    np.exp(log, out=log)
+    return log/log.sum(1, keepdims=True)
+
+# %% ../../nbs/images/07_transformers.ipynb #86183e4d
+class FisherSums(NamedTuple):
+    "What a Fisher vector needs to know of some patches."
+    patches: float            # number of patches
+    mass: np.ndarray          # (Gaussians, 1) sum of responsibilities
+    first: np.ndarray         # (Gaussians, axes) of responsibility times patch
+    second: np.ndarray        # (Gaussians, axes) of responsibility times squared patch
+
+def fisher_sums(P, gamma):
+    "The sums over patches `P` with responsibilities `gamma`."
+    return FisherSums(len(P), gamma.sum(0)[:, None], gamma.T@P, gamma.T@(P*P))
+
+# %% ../../nbs/images/07_transformers.ipynb #e3e5cb3d
+def fisher_vector(sums, mixture):
+    "Eq. (1) of a list of `FisherSums`, rooted and of length one; zeros for an empty cell."
+    pi, mu, sd = mixture.weights_[:, None], mixture.means_, np.sqrt(mixture.covariances_)
+    if not sums: return np.zeros(2*sd.size)
+    count, mass, first, second = (sum(v) for v in zip(*sums))
     up = (first - mass*mu)/sd/np.sqrt(pi)
     out = (second - 2*first*mu + mass*mu*mu)/sd**2 - mass
-    v = np.concatenate([up, out/np.sqrt(2*pi)]).ravel()/len(P)
+    v = np.concatenate([up, out/np.sqrt(2*pi)]).ravel()/max(count, 1)
     v = np.sign(v)*np.sqrt(np.abs(v))
     return v/max(np.linalg.norm(v), 1e-12)

@@ -6,10 +6,9 @@ what sharing buys."""
 # %% auto #0
 __all__ = ['few_test', 'object_unit', 'figure4', 'figure4_rows', 'round_rows', 'mean_rate_error']
 
-# %% ../../nbs/bilinear/06_caltech.ipynb #a44de62e
+# %% ../../nbs/bilinear/06_caltech.ipynb #d417ecbf
 import numpy as np
 from .experiments import reproduction, run_units
-from ..bilinear.boosting import BilinearBoostClassifier, class_groups
 from .scenes import read_blocks, bilinear_rows, mean_and_spread
 from ..images.components import (class_accuracy, image_features, kernel_svm,
                                         pyramid_kernel, random_split)

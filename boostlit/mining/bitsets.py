@@ -5,10 +5,11 @@ by one machine instruction, transposed in blocks"""
 
 # %% auto #0
 __all__ = ['popcount', 'lowest_bit', 'prefetch', 'gather_plan', 'gather_bits', 'Instruction',
-           'read_transactions', 'item_bits', 'row_bits', 'unpack_bits', 'cover', 'covers',
-           'transpose64']
+           'Inner', 'inner', 'read_transactions', 'item_bits', 'row_bits', 'unpack_bits', 'cover',
+           'covers', 'transpose64']
 
-# %% ../../nbs/mining/01_bitsets.ipynb #78983610
+# %% ../../nbs/mining/01_bitsets.ipynb #dec2f403
+import types
 import numpy as np
 from ..core.kernels import Kernel, LOCK, kernel
 from .baskets import read_baskets
@@ -36,34 +37,72 @@ class Instruction(Kernel):
         cpu_target.typing_context.refresh()
         return cpu_target.typing_context.resolve_value_type(made)
 
-# %% ../../nbs/mining/01_bitsets.ipynb #1007ccaf
+# %% ../../nbs/mining/01_bitsets.ipynb #70f14800
+class Inner(Kernel):
+    "A kernel for other kernels: compiled without what only Python and the cache would need."
+    def dispatcher(self):
+        with LOCK:
+            if self.fast is None:
+                self.fast = _inner_function(self.function)
+        return self.fast
+
+    def __call__(self, *args):
+        with np.errstate(over="ignore"):
+            return self.function(*args)
+
+def inner(function)->Inner:
+    "Decorator: make a function a kernel that only kernels call."
+    return Inner(function)
+
+# %% ../../nbs/mining/01_bitsets.ipynb #cd4c8a5a
+def _inner_function(function):
+    "numba's version of an inner kernel, optimised only as a part of those that call it."
+    from numba import config, njit
+    names = dict(function.__globals__)
+    for name in function.__code__.co_names:
+        if isinstance(names.get(name), Kernel):
+            names[name] = names[name].dispatcher()
+    copy = types.FunctionType(function.__code__, names, function.__name__)
+    copy.__module__, copy.__qualname__ = function.__module__, function.__qualname__
+    fast = njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)(copy)
+    compile_fully = fast.compile
+    def compile_plainly(signature):
+        before, config.OPT = config.OPT, 0
+        try:
+            return compile_fully(signature)
+        finally:
+            config.OPT = before
+    fast.compile = compile_plainly
+    return fast
+
+# %% ../../nbs/mining/01_bitsets.ipynb #87004c7e
 def _popcount():
-    from numba import types
+    from numba import types as kinds
     from numba.extending import intrinsic
     @intrinsic
     def popcount(typing, word):
         def codegen(context, builder, signature, args): return builder.ctpop(args[0])
-        return types.int64(types.uint64), codegen
+        return kinds.int64(kinds.uint64), codegen
     return popcount
 
-# %% ../../nbs/mining/01_bitsets.ipynb #d5c48160
+# %% ../../nbs/mining/01_bitsets.ipynb #89f969a1
 def _lowest_bit():
-    from numba import types
+    from numba import types as kinds
     from numba.extending import intrinsic
     @intrinsic
     def lowest_bit(typing, word):
         def codegen(context, builder, signature, args):
-            return builder.cttz(args[0], context.get_constant(types.boolean, True))
-        return types.int64(types.uint64), codegen
+            return builder.cttz(args[0], context.get_constant(kinds.boolean, True))
+        return kinds.int64(kinds.uint64), codegen
     return lowest_bit
 
 popcount = Instruction(lambda word: int(word).bit_count(), _popcount)
 lowest_bit = Instruction(lambda word: (int(word) & -int(word)).bit_length() - 1, _lowest_bit)
 
-# %% ../../nbs/mining/01_bitsets.ipynb #0c2350dd
+# %% ../../nbs/mining/01_bitsets.ipynb #5784afaa
 def _prefetch():
     from llvmlite import ir
-    from numba import types
+    from numba import types as kinds
     from numba.core.cgutils import get_or_insert_function
     from numba.extending import intrinsic
     @intrinsic
@@ -76,7 +115,7 @@ def _prefetch():
             at = builder.bitcast(builder.gep(data, [args[1]]), byte)
             builder.call(ask, [at, *(ir.Constant(number, v) for v in (0, 3, 1))])
             return context.get_dummy_value()
-        return types.none(array, types.uint64), codegen
+        return kinds.none(array, kinds.uint64), codegen
     return prefetch
 
 prefetch = Instruction(lambda array, index: None, _prefetch)
@@ -104,11 +143,11 @@ def _squeeze(word, mask, plan):
         word = (word ^ moved) | (moved >> np.uint64(1 << i))
     return word
 
-# %% ../../nbs/mining/01_bitsets.ipynb #f7586693
+# %% ../../nbs/mining/01_bitsets.ipynb #2d339c0b
 def _has_pext(context): return "+bmi2" in str(getattr(context.codegen(), "_tm_features", ""))
 
 def _gather_plan():
-    from numba import types
+    from numba import types as kinds
     from numba.extending import intrinsic
     by_hand = _squeeze_plan.dispatcher()
     @intrinsic
@@ -116,13 +155,13 @@ def _gather_plan():
         def codegen(context, builder, signature, args):
             if _has_pext(context): return context.get_dummy_value()
             return context.compile_internal(builder, lambda m, p: by_hand(m, p), signature, args)
-        return types.none(types.uint64, plan), codegen
+        return kinds.none(kinds.uint64, plan), codegen
     return gather_plan
 
-# %% ../../nbs/mining/01_bitsets.ipynb #b94eb8ef
+# %% ../../nbs/mining/01_bitsets.ipynb #47ceccb1
 def _gather_bits():
     from llvmlite.ir import FunctionType
-    from numba import types
+    from numba import types as kinds
     from numba.core.cgutils import get_or_insert_function
     from numba.extending import intrinsic
     by_hand = _squeeze.dispatcher()
@@ -135,7 +174,7 @@ def _gather_bits():
             kind = FunctionType(args[0].type, [args[0].type]*2)
             return builder.call(get_or_insert_function(builder.module, kind,
                                                        "llvm.x86.bmi.pext.64"), args[:2])
-        return types.uint64(types.uint64, types.uint64, plan), codegen
+        return kinds.uint64(kinds.uint64, kinds.uint64, plan), codegen
     return gather_bits
 
 # %% ../../nbs/mining/01_bitsets.ipynb #be17aaa3

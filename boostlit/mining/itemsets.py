@@ -8,13 +8,14 @@ __all__ = ['apriori', 'fp_growth', 'closed_reference', 'itemset_schema', 'iter_i
            'mine_itemsets', 'closed_itemsets', 'frequent_itemsets', 'maximal_itemsets',
            'generator_itemsets', 'top_itemsets']
 
-# %% ../../nbs/mining/02_itemsets.ipynb #68d97860
+# %% ../../nbs/mining/02_itemsets.ipynb #f6f77ac1
 import itertools
 import numbers
 import threading
 import time
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,12 +25,12 @@ from .baskets import Baskets, read_baskets, support_count
 
 from .bitsets import item_bits
 
-from .bit_kernels import WIDE, WORDS, layout, mine_bits, table_of_root
+from .bit_kernels import (WIDE, WORDS, layout, mine_bits, new_scratch,
+                                         table_of_root)
 
-# %% ../../nbs/mining/02_itemsets.ipynb #a19076f6
+# %% ../../nbs/mining/02_itemsets.ipynb #5680add7
 from .list_kernels import (FREQUENT, CLOSED, MAXIMAL, CLOSURES, FREE, Task,
-                                          find_pairs,
-                                          list_chunks, new_lists, prepare_rows)
+                                          branch_chunks, lay_out, prepare_rows, root_pairs)
 
 # %% ../../nbs/mining/02_itemsets.ipynb #a9e5305b
 def apriori(transactions:list, # sets of items
@@ -194,11 +195,12 @@ def _dense(baskets, support, classes):
     size = 8*(2*(m + classes)*words + 2*n*-(-m//64) + (longest + 3)*(m + 2*words + 4))
     return frequent.sum() >= .1*m*n and size < max(2**28, 32*baskets.items.nbytes)
 
-# %% ../../nbs/mining/02_itemsets.ipynb #6462a21e
+# %% ../../nbs/mining/02_itemsets.ipynb #837cb67d
 def _bit_chunks(baskets, task, codes, need, chunk, stats):
     "Chunks from the engine of bits and tables."
     bits, n, _ = item_bits(baskets)
     search, full, longest = layout(bits, n, task.support, task.target, codes, task.classes)
+    scratch = new_scratch(search, task.classes)
     state = np.array([0 if n >= task.support and n else -1, 0, 0])
     size, wide = 1 << 13, 1 << WIDE
     steps = max(1 << 12, (1 << 26)//(bits.shape[1] + 16))
@@ -208,54 +210,51 @@ def _bit_chunks(baskets, task, codes, need, chunk, stats):
         items = np.empty(size*8 + longest*(wide if search.P.shape[1] <= WORDS else 1), np.int32)
         offsets, supports = np.zeros(size + wide + 1, np.int32), np.empty(size + wide, np.int64)
         counts = np.empty((size + wide + 1, task.classes), np.int64)
-        sets, end = mine_bits(search, state, task.support, min(task.max_length, longest + 1),
-                              task.target,
-                              task.classes, need, longest, items, offsets, supports, counts, steps)
+        sets, end = mine_bits(search, scratch, state, task.support,
+                              min(task.max_length, longest + 1), task.target, need, longest,
+                              items, offsets, supports, counts if task.classes else None, steps)
         if stats is not None: stats.update(nodes=int(state[1]), cells=int(state[2]))
         yield items[:end], offsets[:sets + 1], supports[:sets], counts[:sets]
         size = min(chunk, size*2)
 
-# %% ../../nbs/mining/02_itemsets.ipynb #730d669b
+# %% ../../nbs/mining/02_itemsets.ipynb #39567908
 def _from_lists(baskets, task, codes, need, chunk, stats, n_jobs):
     "Chunks from the engine of lists."
-    codes = np.empty(0, np.int32) if codes is None else codes.astype(np.int32)
-    group = task.target != FREQUENT and task.target != FREE and (task.max_length == 0
-                                                                 or task.target == CLOSURES)
-    ready = prepare_rows(baskets.pointers, baskets.items, baskets.n_items, task.support, codes,
-                         task.classes, group)
-    lists = new_lists(ready, codes, task.classes)
-    pairs = find_pairs(lists, task.support, len(ready.items))
+    group = task.target in (CLOSED, MAXIMAL, CLOSURES) and (task.max_length == 0
+                                                            or task.target == CLOSURES)
+    ready = prepare_rows(baskets.pointers, baskets.items, baskets.n_items, task.support, group)
+    rows = lay_out(ready, codes)
+    pairs = root_pairs(rows, task.support)
     task = task._replace(longest=ready.longest)
+    mine = partial(branch_chunks, ready, rows, pairs, task, need, chunk=chunk)
     if n_jobs == 1:
-        yield from list_chunks(ready, lists, pairs, task, need, None, chunk, stats=stats)
+        yield from mine((0, len(ready.support)), stats=stats)
         return
-    yield from _threads(ready, lists, pairs, task, need, chunk, stats, n_jobs)
+    yield from _threads(mine, _blocks(rows, n_jobs), stats, n_jobs)
 
-# %% ../../nbs/mining/02_itemsets.ipynb #9aabbbd6
-def _blocks(lists, m, n_jobs):
-    "Ranges of the root's children, last ones first, of about equal work."
-    work = np.cumsum(np.diff(lists.starts[:m + 1]) + 1)
+# %% ../../nbs/mining/02_itemsets.ipynb #494a3d6c
+def _blocks(rows, n_jobs):
+    "Ranges of the root's branches, last ones first, of about equal work."
+    m = len(rows.support)
+    work = np.cumsum(np.diff(rows.starts) + 1)
     edges = np.searchsorted(work, np.linspace(0, work[-1] if m else 0, 16*n_jobs + 1))
     edges = np.unique(np.concatenate([[0], edges, [m]]))
     return [(int(a), int(b)) for a, b in zip(edges[:-1], edges[1:])][::-1]
 
-# %% ../../nbs/mining/02_itemsets.ipynb #c17a68aa
-def _threads(ready, lists, pairs, task, need, chunk, stats, n_jobs):
+# %% ../../nbs/mining/02_itemsets.ipynb #98156585
+def _threads(mine, blocks, stats, n_jobs):
     "The chunks of all blocks, in order."
-    own, stop, nodes = threading.local(), threading.Event(), []
+    stop, nodes = threading.Event(), []
     def run(block):
-        if not hasattr(own, "lists"):
-            own.lists = type(lists)(*(a.copy() for a in lists))
         part, chunks = {}, []
-        for piece in list_chunks(ready, own.lists, pairs, task, need, block, chunk, stats=part):
+        for piece in mine(block, stats=part):
             chunks.append(tuple(a.copy() for a in piece))
             if stop.is_set(): break
         nodes.append(part.get("nodes", 0))
         return chunks
     with ThreadPoolExecutor(n_jobs) as pool:
         try:
-            for done in [pool.submit(run, block)
-                         for block in _blocks(lists, len(ready.support), n_jobs)]:
+            for done in [pool.submit(run, block) for block in blocks]:
                 yield from done.result()
         finally:
             stop.set()

@@ -63,7 +63,9 @@ def box2(oracle,             # any object with `ask(y, w)` and `outputs(h)`
         w = w/w.sum()
     return rounds
 
-# %% ../../nbs/quadratic/04_boosting.ipynb #6b66dbac
+# %% ../../nbs/quadratic/04_boosting.ipynb #d2c5acd2
+#| code-fold: true
+#| code-summary: "ProductOracle"
 class ProductOracle:
     """L_G: answers with the best single classifier or product that relabelling (or exact search)
     finds over a base oracle."""
@@ -138,7 +140,9 @@ def _candidates(products):
     if products.search == "exact": return _exact_products
     return _stump_products if isinstance(products.oracle, StumpOracle) else _learner_products
 
-# %% ../../nbs/quadratic/04_boosting.ipynb #39400eb9
+# %% ../../nbs/quadratic/04_boosting.ipynb #013c5cd6
+#| code-fold: true
+#| code-summary: "Candidates over a black box"
 def _learner_products(products, y, w, degree):
     """Candidates of one round over a black box: the single classifier, then R products of each
     degree."""
@@ -149,7 +153,9 @@ def _learner_products(products, y, w, degree):
             start = 1. - 2*products.rng.randint(0, 2, size=(others, len(y)))
             yield relabel(products.oracle, y, w, start, products.max_inner)[:2]
 
-# %% ../../nbs/quadratic/04_boosting.ipynb #fb946604
+# %% ../../nbs/quadratic/04_boosting.ipynb #4932f119
+#| code-fold: true
+#| code-summary: "Candidates over stumps"
 def _stump_products(products, y, w, degree):
     "The same for stumps, by the fused kernel; restarts go in groups that fit a 64-bit word."
     if degree == 1:
@@ -165,7 +171,9 @@ def _stump_products(products, y, w, degree):
             if others == 1 and done == 0: yield single
             yield product
 
-# %% ../../nbs/quadratic/04_boosting.ipynb #28f71fa7
+# %% ../../nbs/quadratic/04_boosting.ipynb #2521418f
+#| code-fold: true
+#| code-summary: "Candidates of the exact search"
 def _exact_products(products, y, w, degree):
     "The best single stump and the best pair of all."
     h, edge = products.oracle.ask(y, w)
@@ -174,7 +182,9 @@ def _exact_products(products, y, w, degree):
         pair, edge = best_pair(products.oracle, y, w)
         yield list(pair), edge
 
-# %% ../../nbs/quadratic/04_boosting.ipynb #a860e4ee
+# %% ../../nbs/quadratic/04_boosting.ipynb #1628f17a
+#| code-fold: true
+#| code-summary: "Output of one term after the other"
 def _staged_terms(est, X):
     """Yield (position of the machine, output of its next term times alpha) over all terms of a
     fitted classifier."""
@@ -197,7 +207,9 @@ def _staged_terms(est, X):
             )
         yield est.machine_[t], out
 
-# %% ../../nbs/quadratic/04_boosting.ipynb #a566e9ae
+# %% ../../nbs/quadratic/04_boosting.ipynb #4ad7400b
+#| code-fold: true
+#| code-summary: "Sum of all terms"
 def _total_scores(est, X):
     "Scores of every machine, shape (machines, n)."
     F = np.zeros((est.n_machines_, X.shape[0]))
@@ -212,8 +224,153 @@ def _total_scores(est, X):
             add_products(stumps, est.sizes_[mine], est.alphas_[mine], columns, F[k])
     return F
 
-# %% ../../nbs/quadratic/04_boosting.ipynb #a489f91e
-class QuadraticBoostClassifier(Booster):
+# %% ../../nbs/quadratic/04_boosting.ipynb #82ebaa1c
+#| code-fold: true
+#| code-summary: "Scores, words and files of a fitted model"
+class _ProductModel(Booster):
+    "A fitted sum of products: its scores, its terms in words, and what a file holds of it."
+    def read_rows(self, X:Any, y:Any=None)->Any:
+        """Tables with words and holes for stumps; what the base learner takes otherwise.
+
+        Parameters
+        ----------
+        X : Any
+            rows, one per example: an array, or a table with named columns
+        y : Any, default=None
+            label of every row
+
+        Returns
+        -------
+        Any
+        """
+        learner, fitting = base_learner(self), y is not None
+        if learner is None:
+            return (
+                tabular_input(self, X, y, reset=True, nominal=nominal_of(self))
+                if fitting
+                else tabular_input(self, X)
+            )
+        finite = "allow-nan" if get_tags(learner).input_tags.allow_nan else True
+        return validate_data(
+            self, X, *([y] if fitting else []), reset=fitting, ensure_all_finite=finite
+        )
+
+    def keep_hypotheses(self, columns:list)->None:
+        """Products are kept factor by factor, see `_keep_products`.
+
+        Parameters
+        ----------
+        columns : list
+            hypotheses of every part, round by round
+        """
+
+    def round_hypotheses(self, t:int)->list:
+        """The factors of the t-th term of every machine; the last one where a machine has fewer.
+
+        Parameters
+        ----------
+        t : int
+            one per part
+
+        Returns
+        -------
+        list
+        """
+        at, terms = np.r_[0, np.cumsum(self.sizes_)], []
+        factors = self.estimators_ if hasattr(self, "estimators_") else self.stumps_
+        for k in np.unique(self.machine_):
+            mine = np.flatnonzero(self.machine_ == k)
+            term = mine[min(t, len(mine) - 1)]
+            terms.append(factors[at[term]:at[term + 1]])
+        return terms
+
+    def decision_function(self, X:"ArrayLike")->np.ndarray:
+        """Weighted vote: (n,) for two classes, (n, K) one-against-rest scores otherwise.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Returns
+        -------
+        ndarray
+        """
+        check_is_fitted(self)
+        F = _total_scores(self, self.read_rows(X))
+        return F[0] if len(self.classes_) == 2 else F.T
+
+    def staged_decision_function(self, X:"ArrayLike")->"Iterator[np.ndarray]":
+        """The vote after every round; with more than two classes, after every round of all machines.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Yields
+        ------
+        Iterator[ndarray]
+        """
+        check_is_fitted(self)
+        yield from _staged_scores(self, self.read_rows(X))
+
+    @property
+    def terms_(self)->"pyarrow.Table":
+        """The terms in words, one row per term."""
+        check_is_fitted(self)
+        return _describe_products(self)
+
+    @property
+    def feature_importances_(self)->np.ndarray:
+        """Share of the fall of the logarithm of the loss that each feature brought about; a product
+        shares its part out.
+        """
+        check_is_fitted(self)
+        if hasattr(self, "estimators_"):
+            raise AttributeError(
+                "feature_importances_ is for stumps: a black-box learner does not say what it looks at"
+            )
+        return loss_shares(self)
+
+    file_fields = {
+        **TABLE_FIELDS,
+        "classes_": Labels("classes"),
+        "history_": Table(),
+        "n_iter_": OrMissing(Whole("kept", 0, 2**40)),
+        "n_machines_": Whole("machines", 1, 2**31),
+        "machine_": Array("int64", ("terms",), 0, "machines"),
+        "sizes_": Array("int64", ("terms",), 1, 9),
+        "alphas_": Array("float64", ("terms",), -1e100, 1e100),
+        "stumps_": Records(
+            STUMP,
+            ("factors",),
+            feature=(0, "columns"),
+            left=(-1, 1),
+            right=(-1, 1),
+            missing=(-1, 1),
+            threshold=(None, None),
+        ),
+    }
+
+    def check_file(self)->None:
+        """Terms and factors must fit one another, and the machines the classes."""
+        if self.sizes_.sum() != len(self.stumps_):
+            raise ValueError("its sizes_ do not add up to its stumps_")
+        if self.n_machines_ != (1 if len(self.classes_) == 2 else len(self.classes_)):
+            raise ValueError("its n_machines_ does not fit its classes_")
+        if (np.diff(self.machine_) < 0).any(): raise ValueError("its machine_ is out of order")
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        learner = base_learner(self)
+        tags.input_tags.allow_nan = learner is None or get_tags(learner).input_tags.allow_nan
+        return tags
+
+# %% ../../nbs/quadratic/04_boosting.ipynb #8c8e3fd7
+#| code-fold: true
+#| code-summary: "QuadraticBoostClassifier: parameters, fit, oracle and master"
+class QuadraticBoostClassifier(_ProductModel):
     """AdaBoost over single classifiers and products of up to `degree` of them (Pham and Smeulders,
     2008).
 
@@ -423,145 +580,9 @@ class QuadraticBoostClassifier(Booster):
         """
         return Logistic() if self.loss == "logistic" else AdaBoost()
 
-    def read_rows(self, X:Any, y:Any=None)->Any:
-        """Tables with words and holes for stumps; what the base learner takes otherwise.
-
-        Parameters
-        ----------
-        X : Any
-            rows, one per example: an array, or a table with named columns
-        y : Any, default=None
-            label of every row
-
-        Returns
-        -------
-        Any
-        """
-        learner, fitting = base_learner(self), y is not None
-        if learner is None:
-            return (
-                tabular_input(self, X, y, reset=True, nominal=nominal_of(self))
-                if fitting
-                else tabular_input(self, X)
-            )
-        finite = "allow-nan" if get_tags(learner).input_tags.allow_nan else True
-        return validate_data(
-            self, X, *([y] if fitting else []), reset=fitting, ensure_all_finite=finite
-        )
-
-    def keep_hypotheses(self, columns:list)->None:
-        """Products are kept factor by factor, see `_keep_products`.
-
-        Parameters
-        ----------
-        columns : list
-            hypotheses of every part, round by round
-        """
-
-    def round_hypotheses(self, t:int)->list:
-        """The factors of the t-th term of every machine; the last one where a machine has fewer.
-
-        Parameters
-        ----------
-        t : int
-            one per part
-
-        Returns
-        -------
-        list
-        """
-        at, terms = np.r_[0, np.cumsum(self.sizes_)], []
-        factors = self.estimators_ if hasattr(self, "estimators_") else self.stumps_
-        for k in np.unique(self.machine_):
-            mine = np.flatnonzero(self.machine_ == k)
-            term = mine[min(t, len(mine) - 1)]
-            terms.append(factors[at[term]:at[term + 1]])
-        return terms
-
-    def decision_function(self, X:"ArrayLike")->np.ndarray:
-        """Weighted vote: (n,) for two classes, (n, K) one-against-rest scores otherwise.
-
-        Parameters
-        ----------
-        X : ArrayLike
-            rows, one per example: an array, or a table with named columns
-
-        Returns
-        -------
-        ndarray
-        """
-        check_is_fitted(self)
-        F = _total_scores(self, self.read_rows(X))
-        return F[0] if len(self.classes_) == 2 else F.T
-
-    def staged_decision_function(self, X:"ArrayLike")->"Iterator[np.ndarray]":
-        """The vote after every round; with more than two classes, after every round of all machines.
-
-        Parameters
-        ----------
-        X : ArrayLike
-            rows, one per example: an array, or a table with named columns
-
-        Yields
-        ------
-        Iterator[ndarray]
-        """
-        check_is_fitted(self)
-        yield from _staged_scores(self, self.read_rows(X))
-
-    @property
-    def terms_(self)->"pyarrow.Table":
-        """The terms in words, one row per term."""
-        check_is_fitted(self)
-        return _describe_products(self)
-
-    @property
-    def feature_importances_(self)->np.ndarray:
-        """Share of the fall of the logarithm of the loss that each feature brought about; a product
-        shares its part out.
-        """
-        check_is_fitted(self)
-        if hasattr(self, "estimators_"):
-            raise AttributeError(
-                "feature_importances_ is for stumps: a black-box learner does not say what it looks at"
-            )
-        return loss_shares(self)
-
-    file_fields = {
-        **TABLE_FIELDS,
-        "classes_": Labels("classes"),
-        "history_": Table(),
-        "n_iter_": OrMissing(Whole("kept", 0, 2**40)),
-        "n_machines_": Whole("machines", 1, 2**31),
-        "machine_": Array("int64", ("terms",), 0, "machines"),
-        "sizes_": Array("int64", ("terms",), 1, 9),
-        "alphas_": Array("float64", ("terms",), -1e100, 1e100),
-        "stumps_": Records(
-            STUMP,
-            ("factors",),
-            feature=(0, "columns"),
-            left=(-1, 1),
-            right=(-1, 1),
-            missing=(-1, 1),
-            threshold=(None, None),
-        ),
-    }
-
-    def check_file(self)->None:
-        """Terms and factors must fit one another, and the machines the classes."""
-        if self.sizes_.sum() != len(self.stumps_):
-            raise ValueError("its sizes_ do not add up to its stumps_")
-        if self.n_machines_ != (1 if len(self.classes_) == 2 else len(self.classes_)):
-            raise ValueError("its n_machines_ does not fit its classes_")
-        if (np.diff(self.machine_) < 0).any(): raise ValueError("its machine_ is out of order")
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        learner = base_learner(self)
-        tags.input_tags.allow_nan = learner is None or get_tags(learner).input_tags.allow_nan
-        return tags
-
-# %% ../../nbs/quadratic/04_boosting.ipynb #6f03df18
+# %% ../../nbs/quadratic/04_boosting.ipynb #7f7dd5e7
+#| code-fold: true
+#| code-summary: "Parameters that make no sense"
 def check_parameters(est):
     "One clear sentence for each parameter that makes no sense."
     for name, most in (("n_restarts", None), ("max_inner", None), ("degree", 8)):
@@ -586,7 +607,9 @@ def check_parameters(est):
         if est.criterion != "error":
             raise ValueError("search='exact' minimises the error: it needs criterion='error'")
 
-# %% ../../nbs/quadratic/04_boosting.ipynb #c356c517
+# %% ../../nbs/quadratic/04_boosting.ipynb #0f97c3a9
+#| code-fold: true
+#| code-summary: "What a fitted model keeps"
 def _keep_products(est, run):
     "What the machines learnt as plain arrays, and what each round had cost."
     terms = [g for part in run.parts for g in part.hypotheses]
@@ -606,7 +629,9 @@ def _keep_products(est, run):
     est.history_ = est.history_.append_column("cost", pyarrow.array(cost, pyarrow.int64()))
     return est
 
-# %% ../../nbs/quadratic/04_boosting.ipynb #7573ca93
+# %% ../../nbs/quadratic/04_boosting.ipynb #248d5425
+#| code-fold: true
+#| code-summary: "Scores round by round"
 def _staged_scores(est, X):
     "Running votes: after every round (two classes), or after the r-th round of every machine."
     F = np.zeros((est.n_machines_, X.shape[0]))
@@ -621,7 +646,9 @@ def _staged_scores(est, X):
             if r < len(mine): F[m] += mine[r]
         yield F.T.copy()
 
-# %% ../../nbs/quadratic/04_boosting.ipynb #f75e7d91
+# %% ../../nbs/quadratic/04_boosting.ipynb #b6cb5320
+#| code-fold: true
+#| code-summary: "Terms in words"
 def _describe_products(est):
     "The terms of a fitted classifier as a table a person can read."
     names, at = feature_names(est), np.r_[0, np.cumsum(est.sizes_)]
@@ -642,7 +669,9 @@ def _describe_products(est):
         rows.append(row)
     return terms_table(rows)
 
-# %% ../../nbs/quadratic/04_boosting.ipynb #2841a6bc
+# %% ../../nbs/quadratic/04_boosting.ipynb #9c5e1a88
+#| code-fold: true
+#| code-summary: "The heaviest products of two features"
 def _strongest_pairs(est, k:int)->list:
     "(weight, two stumps) of the k heaviest products of two different features."
     at, pairs = np.r_[0, np.cumsum(est.sizes_)], []
@@ -652,7 +681,9 @@ def _strongest_pairs(est, k:int)->list:
             pairs.append((float(est.alphas_[t]), s))
     return pairs[:k]
 
-# %% ../../nbs/quadratic/04_boosting.ipynb #7b22ddee
+# %% ../../nbs/quadratic/04_boosting.ipynb #a569ebc3
+#| code-fold: true
+#| code-summary: "Names of the two sides of a cut"
 def _branch_names(est, s)->list:
     "What the two sides of a cut are called."
     j, t = int(s["feature"]), s["threshold"]
@@ -661,7 +692,9 @@ def _branch_names(est, s)->list:
     word = str(names[int(t)]) if names is not None and int(t) < len(names) else f"{t:g}"
     return [f"= {word}", f"≠ {word}"]
 
-# %% ../../nbs/quadratic/04_boosting.ipynb #b1e87186
+# %% ../../nbs/quadratic/04_boosting.ipynb #70bf26d0
+#| code-fold: true
+#| code-summary: "Drawing sign maps"
 def plot_products(est,         # fitted `QuadraticBoostClassifier` over stumps
                   k:int=6,     # how many
                   axes=None,   # axes to draw on; a new figure by default

@@ -7,138 +7,26 @@ test errors."""
 # %% auto #0
 __all__ = ['best_pair']
 
-# %% ../../nbs/quadratic/05_exact_search.ipynb #b6e7b89b
+# %% ../../nbs/quadratic/05_exact_search.ipynb #273ea17e
 import copy
 import numpy as np
-from numba import njit
-from ..core.stumps import STUMP
+from ..core.stumps import STUMP, fixed_scale, to_fixed
+from .kernels import search_pairs
 
-# %% ../../nbs/quadratic/05_exact_search.ipynb #4cd2b10a
-@njit(cache=True, nogil=True)
-def _joint_tables(codes, j, lo, hi, g, width, tables):
-    """tables[k-lo, a*width[k-lo] + b] = sum of g over the rows with code a of feature j and b of
-    feature k."""
-    tables[:hi-lo] = 0.
-    cj = codes[j]
-    if hi - lo == 4:
-        c0, c1, c2, c3 = codes[lo], codes[lo+1], codes[lo+2], codes[lo+3]
-        t0, t1, t2, t3 = tables[0], tables[1], tables[2], tables[3]
-        w0, w1, w2, w3 = width[0], width[1], width[2], width[3]
-        for i in range(len(g)):
-            v, a = g[i], np.uint64(cj[i])
-            t0[a * w0 + np.uint64(c0[i])] += v
-            t1[a * w1 + np.uint64(c1[i])] += v
-            t2[a * w2 + np.uint64(c2[i])] += v
-            t3[a * w3 + np.uint64(c3[i])] += v
-    else:
-        for k in range(lo, hi):
-            c, t, w = codes[k], tables[k-lo], width[k-lo]
-            for i in range(len(g)): t[np.uint64(cj[i])*w + np.uint64(c[i])] += g[i]
-
-# %% ../../nbs/quadratic/05_exact_search.ipynb #d78931f1
-@njit(cache=True, nogil=True)
-def _accumulate(J, nominal_j, nominal_k):
-    """Running sums along numeric axes, the missing row and column left out: J[a, b] becomes the sum
-    left of both cuts."""
-    mj, mk = J.shape[0] - 1, J.shape[1] - 1
-    if not nominal_k:
-        for a in range(mj + 1):
-            s = 0.
-            for b in range(mk):
-                s += J[a, b]
-                J[a, b] = s
-    if not nominal_j:
-        for a in range(1, mj):
-            for b in range(mk + 1): J[a, b] += J[a-1, b]
-
-# %% ../../nbs/quadratic/05_exact_search.ipynb #9510f524
-@njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
-def _range(P, q):
-    "Smallest and largest 2P - q; no NaN can occur, so the processor may take many at a time."
-    lo, hi = np.inf, -np.inf
-    for b in range(len(q)):
-        u = 2*P[b] - q[b]
-        lo, hi = min(lo, u), max(hi, u)
-    return lo, hi
-
-# %% ../../nbs/quadratic/05_exact_search.ipynb #2b04e1b3
-@njit(cache=True, nogil=True)
-def _marginals(J, nominal_j, nominal_k, left_j, left_k):
-    "Sums over all present values of the other feature, left of each cut; returns the grand total."
-    mj, mk = J.shape[0] - 1, J.shape[1] - 1
-    for a in range(mj): left_j[a] = J[a, :mk].sum() if nominal_k else J[a, mk-1] if mk else 0.
-    for b in range(mk): left_k[b] = J[:mj, b].sum() if nominal_j else J[mj-1, b] if mj else 0.
-    return left_j[:mj].sum() if nominal_j else left_j[mj-1] if mj else 0.
-
-# %% ../../nbs/quadratic/05_exact_search.ipynb #a1c75314
-@njit(cache=True, nogil=True)
-def _best_grid(J, nominal_j, nominal_k, nan_j, left_j, left_k, q, best):
-    """Best product of a cut of j and one of k: (edge, cut of j, sign of j's right and missing
-    branch); cut -1 if none beats `best`."""
-    mj, mk = J.shape[0] - 1, J.shape[1] - 1
-    N = _marginals(J, nominal_j, nominal_k, left_j, left_k)
-    missing_j = J[mj, :mk].sum() if nominal_k else J[mj, mk-1] if mk else 0.
-    missing_k = J[:mj, mk].sum() if nominal_j else J[mj-1, mk] if mj else 0.
-    cut, right, miss = -1, -1, 1
-    # sign of j's missing branch; its left branch is +1, its right one -1
-    for s in range(1, -2 if nan_j else 0, -2):
-        for b in range(mk): q[b] = left_k[b] - s*J[mj, b]
-        for a in range(mj if nominal_j or mj == 1 else mj - 1):
-            lo, hi = _range(J[a, :mk], q[:mk])
-            U, C = 2*left_j[a] - N + s*missing_j, 2*J[a, mk] - missing_k + s*J[mj, mk]
-            e = max(abs(U), abs(2*hi - U), abs(2*lo - U)) + abs(C)
-            if e > best: best, cut, right, miss = e, a, -1, s
-    if nan_j and mj:                                            # j tells only whether it is missing
-        U, C = N - missing_j, missing_k - J[mj, mk]
-        e = abs(U) + abs(C)
-        for b in range(mk): e = max(e, abs(2*(left_k[b] - J[mj, b]) - U) + abs(C))
-        if e > best: best, cut, right, miss = e, 0, 1, -1
-    return best, cut, right, miss
-
-# %% ../../nbs/quadratic/05_exact_search.ipynb #a0107efd
-@njit(cache=True, nogil=True)
-def _best_pair(codes, n_codes, has_nan, nominal, g):
-    """Best pair over all features and cuts: (edge, j, k, cut of j, signs of j's right and missing
-    branch)."""
-    d, m = codes.shape[0], n_codes - has_nan
-    top = m.max() + 1
-    left_j, left_k, q = np.empty(top), np.empty(top), np.empty(top)
-    best, J_, K_, A_, R_, M_ = -1., 0, 0, 0, 1, 1
-    width = np.empty(4, np.uint64)
-    for j in range(d):
-        rows = m[j] + 1
-        tables = np.empty((4, rows*top))
-        for lo in range(j, d, 4):
-            hi = min(d, lo + 4)
-            for k in range(lo, hi): width[k-lo] = m[k] + 1
-            _joint_tables(codes, j, lo, hi, g, width, tables[:, :rows*(m[lo:hi].max() + 1)])
-            for k in range(lo, hi):
-                J = tables[k-lo, :rows*(m[k] + 1)].reshape(rows, m[k] + 1)
-                _accumulate(J, nominal[j], nominal[k])
-                e, a, r, s = _best_grid(
-                    J, nominal[j], nominal[k], has_nan[j], left_j, left_k, q, best
-                )
-                if a >= 0: best, J_, K_, A_, R_, M_ = e, j, k, a, r, s
-    return best, J_, K_, A_, R_, M_
-
-# %% ../../nbs/quadratic/05_exact_search.ipynb #25809335
+# %% ../../nbs/quadratic/05_exact_search.ipynb #5c8b6c0f
 def best_pair(oracle,        # a `StumpOracle`; its cuts and branches define H
               y:np.ndarray,  # labels, -1 or +1
               w:np.ndarray,  # weights
              )->tuple:       # (two stump records, edge of their product)
-    """The product of two stumps with the least weighted error, over all pairs of cuts and all signs
-    of the branches."""
-    g = np.ascontiguousarray(w*y, dtype=np.float64)
-    _, j, k, a, right, missing = _best_pair(
+    "The product of two stumps with the least weighted error, over all pairs of cuts and signs."
+    g = to_fixed(w*y, fixed_scale(float(np.abs(w*y).sum())))
+    _, j, _, a, right, missing = search_pairs(
         oracle.codes, oracle.n_codes, oracle.has_nan, oracle.nominal, g
     )
     points = oracle.points[j]
-    first = np.array(
-        (j, oracle.nominal[j], points[a] if len(points) else np.inf, 1.0, right, missing),
-        dtype=STUMP,
-    )
+    cut = points[a] if len(points) else np.inf
+    first = np.array((j, oracle.nominal[j], cut, 1., right, missing), dtype=STUMP)
     judge = copy.copy(oracle)
     judge.criterion, judge.kind = "error", "sign"
-    # the best partner of the right first factor
-    second, edge = judge.ask(y*oracle.outputs(first), w)
+    second, edge = judge.ask(y*oracle.outputs(first), w)  # the best partner of the first factor
     return np.array([first, second], dtype=STUMP), edge

@@ -5,9 +5,9 @@ read, check, edit and explain exactly."""
 
 # %% auto #0
 __all__ = ['bin_points', 'bin_codes', 'coarse_bins', 'bag_order', 'purify', 'Tables', 'purified',
-           'GlassBoxClassifier', 'plot_glass_box', 'plot_waterfall']
+           'GlassBoxClassifier', 'plot_glass_box', 'GlassBoxDisplay', 'plot_waterfall']
 
-# %% ../../nbs/quadratic/09_glass_box.ipynb #6477c3ae
+# %% ../../nbs/quadratic/09_glass_box.ipynb #23380d3f
 import contextlib
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -27,11 +27,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core.boosters import Predictions, terms_table
 
-from ..core.loop import Run, State, converse
+from ..core.loop import Progress, Run, State, converse
 
 from ..core.models import TABLE_FIELDS, Array, Each, Labels, Real, Table, Text
 
-from ..core.plots import PALETTE
+from ..core.plots import PALETTE, ModelDisplay
 
 from ..core.stumps import midpoints, quantile_cuts
 
@@ -149,31 +149,36 @@ class _Stage:
     def keep(self, n_terms):
         "Interrupted: the bags go back to what they kept."
 
-# %% ../../nbs/quadratic/09_glass_box.ipynb #687a866b
-def _held_out_scale(bags, base):
-    """The factor on all scores (their distance from `base`) with the least held-out loss, from 1/3
-    to 2; 0 without a clear gain."""
-    scores = np.concatenate([bag.scores[bag.n:] for bag in bags]) - base
+# %% ../../nbs/quadratic/09_glass_box.ipynb #6e69f86b
+def _held_out_losses(bags, base, scale=1.):
+    "Weighted log loss of every held-out row of every bag, scores taken `scale` times as far from `base`."
+    scores = np.concatenate([bag.scores[bag.n:] for bag in bags])
     labels = np.concatenate([bag.labels[bag.n:] for bag in bags])
     weights = np.concatenate([bag.weights[bag.n:] for bag in bags])
-    def loss(log_scale):
-        z = base + np.exp(log_scale)*scores
-        z = np.c_[np.zeros(len(z)), z] if z.shape[1] == 1 else z
-        return weights*(logsumexp(z, axis=1) - z[np.arange(len(z)), labels])
+    z = base + scale*(scores - base)
+    z = np.c_[np.zeros(len(z)), z] if z.shape[1] == 1 else z
+    return weights*(logsumexp(z, axis=1) - z[np.arange(len(z)), labels])
 
-    found = minimize_scalar(
-        lambda u: loss(u).sum(), bounds=(-np.log(3), np.log(2)), method="bounded"
-    )
+def _standard_errors(gain):
+    "A sum of gains in units of its standard error; zero when nothing is gained."
+    spread = gain.std()*np.sqrt(len(gain))
+    return float(gain.sum()/spread) if spread > 0 else 0.
+
+# %% ../../nbs/quadratic/09_glass_box.ipynb #08c5a308
+def _held_out_scale(bags, base):
+    "The factor on all scores with the least held-out loss, from 1/3 to 2; 0 without a clear gain."
+    loss = lambda log_scale: _held_out_losses(bags, base, np.exp(log_scale))
+    found = minimize_scalar(lambda u: loss(u).sum(), bounds=(-np.log(3), np.log(2)),
+                            method="bounded")
     best = found.x if found.fun < loss(0.).sum() else 0.
-    gain = loss(-np.inf) - loss(best)
-    clear = gain.sum() > 2*gain.std()*np.sqrt(len(gain))
+    clear = _standard_errors(loss(-np.inf) - loss(best)) > 2
     return float(np.exp(best)) if clear else 0.
 
-# %% ../../nbs/quadratic/09_glass_box.ipynb #91ec0f5f
+# %% ../../nbs/quadratic/09_glass_box.ipynb #5f1e0616
 def purify(table:np.ndarray, # (A, B, columns) values of one or more heat maps
            mass:np.ndarray,  # (A, B) weights of the cells
           )->tuple:          # (interaction, (A, columns) part of the first feature, (B, columns) of the second)
-    "Theorem 1.9: take out of a table what depends on one feature alone."
+    "Theorem 1.35: take out of a table what depends on one feature alone."
     A, B, columns = table.shape
     normal = np.block([[np.diag(mass.sum(1)), mass], [mass.T, np.diag(mass.sum(0))]])
     rest, parts = table, np.zeros((A + B, columns))
@@ -605,7 +610,7 @@ class _GlassBoxEditor:
         )
         return self
 
-# %% ../../nbs/quadratic/09_glass_box.ipynb #cda64ece
+# %% ../../nbs/quadratic/09_glass_box.ipynb #e34d1dc9
 class GlassBoxClassifier(
     _GlassBoxReader, _GlassBoxEditor, _GlassBoxScores, ClassifierMixin, BaseEstimator
 ):
@@ -648,6 +653,8 @@ class GlassBoxClassifier(
         bags boosted at a time
     random_state : int | np.random.RandomState | None, default=0
         seed of the splits
+    verbose : bool, default=False
+        show a progress bar of the cycles?
 
     Attributes
     ----------
@@ -749,6 +756,7 @@ class GlassBoxClassifier(
                  class_weight:"dict|str|None"=None, # weight of each class, or "balanced"
                  n_jobs:"int|None"=None,    # bags boosted at a time
                  random_state:"int|np.random.RandomState|None"=0, # seed of the splits
+                 verbose:bool=False,        # show a progress bar of the cycles?
                 ):
         self.n_bags, self.n_pairs, self.learning_rate = n_bags, n_pairs, learning_rate
         self.max_cycles, self.max_bins, self.pair_bins = max_cycles, max_bins, pair_bins
@@ -756,6 +764,7 @@ class GlassBoxClassifier(
         self.l2, self.min_curvature, self.bar, self.calibrate = l2, min_curvature, bar, calibrate
         self.monotonic_cst, self.categorical_features = monotonic_cst, categorical_features
         self.class_weight, self.n_jobs, self.random_state = class_weight, n_jobs, random_state
+        self.verbose = verbose
 
     def fit(
         self, X: "ArrayLike", y: "ArrayLike", sample_weight: "ArrayLike|None" = None
@@ -924,41 +933,69 @@ def _prior(labels, weights, K):
     score = np.log(share/share.sum())
     return score[1:] - score[:1] if K == 2 else score
 
-# %% ../../nbs/quadratic/09_glass_box.ipynb #a0cd077d
-def _strongest_pairs(est, bags, each, axis):
-    "Features of the pairs with the largest gain, summed over the bags."
+# %% ../../nbs/quadratic/09_glass_box.ipynb #e8c2614e
+def _screen_pairs(est, bags, each, axis):
+    "Candidate pairs of features, and the gain of each in every bag."
     d, (n, C) = est.n_features_in_, bags[0].scores.shape
-    wanted = 3*d if est.n_pairs is None else int(est.n_pairs)
     most = int(np.sqrt(4e9/(n*C*len(bags)))) + 2  # features that can be screened in some seconds
     strength = sum(np.add.reduceat(np.abs(b.fit.values).sum(1), b.terms.start[:-1]) for b in bags)
     able = np.flatnonzero(axis[d:2*d, 0] > 1)
     able = np.sort(able[np.argsort(-strength[able], kind="stable")[:most]])
     a, b = np.triu_indices(len(able), 1)
-    if wanted == 0 or len(a) == 0: return np.zeros((0, 2), np.int64)
-    terms = _table_terms(axis, d + able[a], d + able[b])
-    gains = sum(each(lambda bag: bag.look(terms)))
-    best = np.argsort(-gains, kind="stable")[:wanted]
-    return np.c_[able[a[best]], able[b[best]]]
+    pairs = np.c_[able[a], able[b]]
+    if est.n_pairs == 0 or len(pairs) == 0: return np.zeros((0, 2), np.int64), []
+    terms = _table_terms(axis, d + pairs[:, 0], d + pairs[:, 1])
+    return pairs, each(lambda bag: bag.look(terms))
 
-# %% ../../nbs/quadratic/09_glass_box.ipynb #9b1edf78
+def _strongest(est, pairs, gains):
+    "The pairs with the largest gains, as many as are wanted."
+    wanted = 3*est.n_features_in_ if est.n_pairs is None else int(est.n_pairs)
+    return pairs[np.argsort(-gains, kind="stable")[:wanted]] if len(pairs) else pairs
+
+# %% ../../nbs/quadratic/09_glass_box.ipynb #77f60613
+def _innocent_gain(est, bags, each, axis, setting, pairs, gains, base):
+    "Standard errors of the second stage's gain when every bag chooses pairs by its own rows."
+    d, before = est.n_features_in_, _held_out_losses(bags, base)
+    for bag, gain in zip(bags, gains):
+        own = _strongest(est, pairs, gain)
+        bag.begin(_table_terms(axis, d + own[:, 0], d + own[:, 1]), *setting)
+    _boost_stage(est, bags, each)
+    return _standard_errors(before - _held_out_losses(bags, base))
+
+def _boost_maps(est, bags, each, axis, setting, rows, base):
+    "The second stage: pairs and values of their heat maps; none if their gain was only found."
+    d, before = est.n_features_in_, _held_out_losses(bags, base)
+    pairs, gains = _screen_pairs(est, bags, each, axis)
+    chosen = _strongest(est, pairs, sum(gains)) if len(pairs) else pairs
+    start = [bag.scores.copy() for bag in bags]
+    terms = _table_terms(axis, d + chosen[:, 0], d + chosen[:, 1])
+    maps = _stage(est, bags, each, "maps", terms, setting, rows)
+    clear = _standard_errors(before - _held_out_losses(bags, base))
+    if len(chosen) == 0 or clear > 10 or len(chosen) == len(pairs): return chosen, maps
+    end = [bag.scores.copy() for bag in bags]
+    for bag, scores in zip(bags, start): bag.scores[:] = scores
+    if _innocent_gain(est, bags, each, axis, setting, pairs, gains, base) > 2:
+        for bag, scores in zip(bags, end): bag.scores[:] = scores
+        return chosen, maps
+    for bag, scores in zip(bags, start): bag.scores[:] = scores
+    return chosen[:0], []
+
+# %% ../../nbs/quadratic/09_glass_box.ipynb #2d4b9a7d
 def _fit_tables(est, X, labels, weights):
     "Both stages on all bags; then purify and keep."
     (codes, axis), d = _code_columns(est, X, weights), X.shape[1]
     base, rng = _prior(labels, weights, len(est.classes_)), check_random_state(est.random_state)
     held = min(max(1, round(est.validation_fraction*len(X))), len(X) - 1)
-    bags = [
-        _Bag(codes, labels, weights, bag_order(labels, rng), held, base) for _ in range(est.n_bags)
-    ]
+    bags = [_Bag(codes, labels, weights, bag_order(labels, rng), held, base)
+            for _ in range(est.n_bags)]
     rates = Rates(float(est.learning_rate), float(est.l2), float(est.min_curvature), float(est.bar))
     top, side = int(axis[:, 0].max()) + 1, int(axis[d:, 0].max()) + 1
-    space, rows = lambda: search_space(top, max(2*top, side**2), len(base)), []
-    curve_terms = _table_terms(axis, np.arange(d), np.full(d, 2*d))
+    setting = (lambda: search_space(top, max(2*top, side**2), len(base))), rates
+    curve_terms, rows = _table_terms(axis, np.arange(d), np.full(d, 2*d)), []
     with _pool(est.n_jobs) as each_of:
         each = lambda f: each_of(f, bags)
-        curves = _stage(est, bags, each, "curves", curve_terms, space, rates, rows)
-        pairs = _strongest_pairs(est, bags, each, axis)
-        map_terms = _table_terms(axis, d + pairs[:, 0], d + pairs[:, 1])
-        maps = _stage(est, bags, each, "maps", map_terms, space, rates, rows)
+        curves = _stage(est, bags, each, "curves", curve_terms, setting, rows)
+        pairs, maps = _boost_maps(est, bags, each, axis, setting, rows, base)
     est.scale_ = _held_out_scale(bags, base) if est.calibrate else 1.
     curves, maps = [est.scale_*c for c in curves], [est.scale_*t for t in maps]
     est.history_ = history_table(rows)
@@ -974,17 +1011,22 @@ def _pool(n_jobs):
         return
     with ThreadPoolExecutor(jobs) as pool: yield lambda f, items: list(pool.map(f, items))
 
-# %% ../../nbs/quadratic/09_glass_box.ipynb #441fe836
-def _stage(est, bags, each, stage, terms, space, rates, rows):
+# %% ../../nbs/quadratic/09_glass_box.ipynb #9c7c8521
+def _boost_stage(est, bags, each):
+    "Boost the terms that the bags have begun with; the history of it."
+    watch = [Progress(desc="cycles")] if est.verbose else []
+    run = converse(Run([_Stage(bags, each, est.n_iter_no_change)], est.max_cycles), watch)
+    each(_Bag.go_back)
+    return run.history
+
+def _stage(est, bags, each, stage, terms, setting, rows):
     "Boost one kind of terms; their values, an axis of bags last."
-    for bag in bags: bag.begin(terms, space, rates)
-    if len(terms.first):
-        run = converse(Run([_Stage(bags, each, est.n_iter_no_change)], est.max_cycles))
-        rows += [dict(stage=stage, round=r["round"]*_Stage.every, loss=r["loss"],
-                      validation_loss=r["validation_loss"]) for r in run.history]
-        each(_Bag.go_back)
+    for bag in bags: bag.begin(terms, *setting)
+    if not len(terms.first): return []
+    rows += [dict(stage=stage, round=r["round"]*_Stage.every, loss=r["loss"],
+                  validation_loss=r["validation_loss"]) for r in _boost_stage(est, bags, each)]
     values = np.stack([bag.fit.values for bag in bags], axis=-1)
-    return np.split(values, terms.start[1:-1]) if len(terms.first) else []
+    return np.split(values, terms.start[1:-1])
 
 # %% ../../nbs/quadratic/09_glass_box.ipynb #cf77e9d6
 def _keep(est, codes, weights, base, curves, pairs, maps):
@@ -1084,6 +1126,14 @@ def plot_glass_box(est,        # a fitted `GlassBoxClassifier`
         axis.set_title(f"{est.term_importances_[term]:.2f}", fontsize=8)
     for axis in axes[len(order):]: axis.set_visible(False)
     return axes
+
+# %% ../../nbs/quadratic/09_glass_box.ipynb #c8a0e7b9
+class GlassBoxDisplay(ModelDisplay):
+    "Curves and heat maps of a glass box, the most important first."
+    draws, needs = "plot_glass_box", "curves_"
+    def arguments(self, ax:object)->dict:
+        "At most six terms; one on axes that are given."
+        return dict(top=min(self.top, 6), ax=ax)
 
 # %% ../../nbs/quadratic/09_glass_box.ipynb #871295e8
 def plot_waterfall(est,       # a fitted `GlassBoxClassifier`

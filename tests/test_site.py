@@ -1,0 +1,163 @@
+"""What of the site can be checked without Quarto: menus, links, ids, figures, width of code,
+reference pages, figures that move, the filter."""
+import json
+import re
+import subprocess
+from pathlib import Path
+import pytest
+from boostlit import names
+
+ROOT = Path(__file__).parent.parent
+BOOK = ROOT/"nbs"
+PAGES = [p for p in sorted(BOOK.rglob("*.ipynb")) if "checkpoints" not in str(p)]
+IDS = [p.relative_to(BOOK).as_posix() for p in PAGES]
+yaml = pytest.importorskip("yaml")
+SITE = yaml.safe_load((ROOT/"_quarto.yml").read_text(encoding="utf-8"))
+
+
+def sources(page, kind):
+    cells = json.loads(page.read_text(encoding="utf-8"))["cells"]
+    return ["".join(c["source"]) for c in cells if c["cell_type"] == kind]
+
+
+def hrefs(node):
+    "All pages that a menu names."
+    if isinstance(node, str):
+        return [node]
+    if isinstance(node, list):
+        return [h for part in node for h in hrefs(part)]
+    out = [node["href"]] if "href" in node else []
+    return out + hrefs(node.get("contents", [])) + hrefs(node.get("menu", []))
+
+
+def test_menus_lead_to_pages():
+    bar = SITE["website"]["navbar"]
+    listed = hrefs(bar["left"]) + hrefs(SITE["website"]["sidebar"]["contents"])
+    missing = [h for h in listed if not h.startswith("http") and not (BOOK/h).is_file()]
+    assert not missing
+
+
+def test_every_page_is_in_the_sidebar():
+    listed = set(hrefs(SITE["website"]["sidebar"]["contents"]))
+    assert sorted(set(IDS) - listed) == []
+
+
+def test_first_page_of_every_paper_is_one_menu_away():
+    learn = hrefs(SITE["website"]["navbar"]["left"][0])
+    rooms = ("compositional", "quadratic", "pairwise", "bilinear", "lpboost")
+    assert all(f"{room}/index.ipynb" in learn for room in rooms)
+
+
+def test_a_page_of_the_reference_for_every_public_name():
+    pages = {p.stem for p in (BOOK/"api").glob("*.qmd")} - {"index"}
+    assert set(names.PUBLIC) <= pages
+    index = (BOOK/"api"/"index.qmd").read_text(encoding="utf-8")
+    assert all(f"({name}.qmd)" in index for name in pages)
+
+
+@pytest.mark.parametrize("name", names.PUBLIC)
+def test_reference_pages_say_what_help_says(name):
+    text = (BOOK/"api"/f"{name}.qmd").read_text(encoding="utf-8")
+    assert "Written on the page [" in text
+    assert "## Example" in text
+    for link in re.findall(r"\]\((\.\./[^)#]+)", text):
+        assert (BOOK/"api"/link).resolve().is_file(), link
+
+
+@pytest.mark.parametrize("page", PAGES, ids=IDS)
+def test_figures_have_captions_and_words_for_who_cannot_see_them(page):
+    cells = json.loads(page.read_text(encoding="utf-8"))["cells"]
+    for cell in cells:
+        source = "".join(cell["source"])
+        shows = any("image/png" in o.get("data", {}) for o in cell.get("outputs", []))
+        if shows and "#| label: fig-" in source:
+            assert "#| fig-cap:" in source and "#| fig-alt:" in source, source[:80]
+            alt = re.search(r'#\| fig-alt: "?(.+?)"?$', source, re.M)[1]
+            caption = re.search(r'#\| fig-cap: "?(.+?)"?$', source, re.M)[1]
+            assert len(alt) > 20 and alt != caption
+
+
+@pytest.mark.parametrize("page", PAGES, ids=IDS)
+def test_code_is_no_wider_than_the_page(page):
+    wide = [line for source in sources(page, "code") for line in source.split("\n")
+            if len(line) > 100 and not line.startswith("#|")]
+    assert not wide
+
+
+@pytest.mark.parametrize("page", PAGES, ids=IDS)
+def test_ids_are_used_once_and_links_to_ids_resolve(page):
+    text = "\n".join(sources(page, "markdown"))
+    ids = re.findall(r'<a id="([^"]+)"', text)
+    assert len(ids) == len(set(ids))
+    labels = {label for s in sources(page, "code") for label in re.findall(r"#\| label: (\S+)", s)}
+    for path, key in re.findall(r"\]\(([^)#\s]*)#((?:thm|lem|prp|cor|def|alg|err|eq|ref|fig)-[\w-]+)\)",
+                                text):
+        home = (page.parent/path).resolve() if path else page
+        if not path:
+            assert key in ids or key in labels, key
+            continue
+        other = "\n".join(sources(home, "markdown") + sources(home, "code"))
+        assert f'<a id="{key}"' in other or f"label: {key}" in other, (path, key)
+
+
+def test_figures_that_move_exist():
+    script = (BOOK/"live.js").read_text(encoding="utf-8")
+    have = set(re.findall(r"^    (\w+): \{\n      title:", script, re.M))
+    asked = {name for page in PAGES for text in sources(page, "markdown")
+             for name in re.findall(r'data-figure="(\w+)"', text)}
+    assert asked <= have
+    assert len(have) >= 10 and have == asked
+    assert "http" not in script.replace("http://www.w3.org/2000/svg", "")     # asks for nothing
+
+
+def test_site_asks_no_other_server():
+    for name in ("site.html", "styles.css", "fonts.scss"):
+        assert not re.search(r"(src|url|href)\s*[=(]\s*[\"']?https?:",
+                             (BOOK/name).read_text(encoding="utf-8"))
+
+
+PROGRAM = """\
+[`boost`](https://boostlit.github.io/boostlit/core/loop.html#boost) and
+[`else`](https://boostlit.github.io/boostlit/core/loop.html#else)
+
+<div class="live" data-figure="xor"></div>
+"""
+
+
+def test_the_filter_leads_names_to_the_reference(tmp_path):
+    pypandoc = pytest.importorskip("pypandoc")
+    stub = ("quarto = {project = {directory = %s, offset = '..'}, "
+            "doc = {include_text = function(place, text) io.stderr:write(text) end}}\n"
+            % json.dumps(BOOK.as_posix()))
+    text = (BOOK/"reference.lua").read_text(encoding="utf-8")
+    (tmp_path/"f.lua").write_text(stub + text, encoding="utf-8")
+    command = [pypandoc.get_pandoc_path(), "-f", "markdown", "-t", "html", "-L", tmp_path/"f.lua"]
+    run = subprocess.run(command, input=PROGRAM, capture_output=True, text=True, encoding="utf-8")
+    assert run.returncode == 0, run.stderr
+    assert 'href="../api/boost.html"' in run.stdout
+    assert 'href="../core/loop.html#else"' in run.stdout
+    assert '<script src="../live.js">' in run.stderr
+
+
+def luminance(colour):
+    parts = [int(colour[i:i + 2], 16)/255 for i in (1, 3, 5)]
+    linear = [c/12.92 if c <= .03928 else ((c + .055)/1.055)**2.4 for c in parts]
+    return .2126*linear[0] + .7152*linear[1] + .0722*linear[2]
+
+
+def contrast(a, b):
+    high, low = sorted((luminance(a), luminance(b)), reverse=True)
+    return (high + .05)/(low + .05)
+
+
+def test_words_can_be_read_in_both_themes():
+    "Colours of text in styles.css against the pages they stand on."
+    text = re.sub(r"/\*.*?\*/", "", (BOOK/"styles.css").read_text(encoding="utf-8"), flags=re.S)
+    rules = re.findall(r"([^{}]+)\{[^{}]*?(?<![-\w])color:\s*(#[0-9a-f]{3,6})\b", text)
+    assert rules
+    for selector, colour in rules:
+        full = "#" + "".join(2*c for c in colour[1:]) if len(colour) == 4 else colour
+        page = "#222222" if "quarto-dark" in selector else "#ffffff"
+        if "aria-pressed" in selector:
+            page = "#0b5c8c"
+        assert contrast(full, page) >= 4.5, (selector.strip(), colour)
