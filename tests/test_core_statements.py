@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 
 from boostlit import AdaBoost, AdaBoostClassifier, Gentle, Multinomial, SAMME, StumpOracle, boost
-from boostlit.core.bounds import (sauer, stump_dichotomies, stump_growth, stump_vc, stumps_shatter,
+from boostlit.core.bounds import (sauer, stump_dichotomies, most_dichotomies, stump_vc, stumps_shatter,
                                   vc_dimension)
 from boostlit.core.boosters import loss_shares
 from boostlit.core.loop import Run, conversation, converse
@@ -168,7 +168,7 @@ def test_attack_finds_planted_massart():
         rng = np.random.default_rng(seed)
         oracle = StumpOracle(rng.normal(size=(400, 10)), max_bins=None)
         edges.append(oracle.best(rng.choice([-1., 1.], 400), np.full(400, 1/400))[1])
-    bound = np.sqrt(2*np.log(stump_growth(10, 400))/400)
+    bound = np.sqrt(2*np.log(most_dichotomies(10, 400))/400)
     assert .5*bound < np.mean(edges) < bound
     points = np.random.default_rng(0).normal(size=(7, 2))
-    assert len(stump_dichotomies(points)) <= stump_growth(2, 7)
+    assert len(stump_dichotomies(points)) <= most_dichotomies(2, 7)

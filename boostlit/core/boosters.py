@@ -27,7 +27,7 @@ from sklearn.utils._param_validation import (
 )
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import check_is_fitted
-from .controls import EarlyStopping, RowSample, fingerprint, hold_out
+from .controls import EarlyStopping, RowSample, hash_arrays, hold_out
 from .loop import Progress, Run, conversation, converse
 from .loop_kernels import ensemble_scores
 from .masters import SAMME, AdaBoost, Gentle, Logistic, Multinomial
@@ -630,7 +630,7 @@ def watchers(est, run, held)->list:
 def data_fingerprint(X, codes, weights)->str:
     "A hash of the problem, to tell other data from the same."
     values = X if isinstance(X, np.ndarray) else codes
-    return fingerprint(values, codes, np.zeros(0) if weights is None else weights)
+    return hash_arrays(values, codes, np.zeros(0) if weights is None else weights)
 
 # %% ../../nbs/core/06_boosters.ipynb #46a07d54
 #| code-fold: true
@@ -796,13 +796,21 @@ def first_loss(est)->float:
     one = np.ones(1)
     return master.start(one, one, n_classes if together(master) else 2).loss
 
-# %% ../../nbs/core/06_boosters.ipynb #8c96869a
+# %% ../../nbs/core/06_boosters.ipynb #c5d9ebb2
 #| code-fold: true
 #| code-summary: "What a model file of a booster holds"
 def file_of(hypothesis:np.dtype, name:str="hypotheses_", **ranges):
     "What a model file of a booster holds, for hypotheses that are records with fields in `ranges`."
     def fields(parameters:dict, state:dict)->dict:
-        "What a file holds, by attribute."
+        """What a file holds, by attribute.
+
+        Parameters
+        ----------
+        parameters
+            of the estimator, by name
+        state
+            fitted attributes, by name
+        """
         shape = ("rounds",) if np.ndim(state.get("alphas_", ())) == 1 else ("parts", "rounds")
         return {**TABLE_FIELDS, "classes_": Labels("classes"), "history_": Table(),
                 "n_iter_": OrMissing(Whole("kept", 0, 2**40)),

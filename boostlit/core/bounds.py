@@ -6,7 +6,7 @@ dimensions and margins, each as a function with its picture."""
 # %% auto #0
 __all__ = ['product_bound', 'rounds_to_zero', 'sauer', 'vc_dimension', 'stump_dichotomies',
            'stumps_shatter', 'stump_vc', 'vc_gap', 'combination_vc', 'margin_gap', 'margin_width',
-           'stump_growth']
+           'most_dichotomies']
 
 # %% ../../nbs/core/07_bounds.ipynb #ea301f06
 import math
@@ -145,6 +145,6 @@ def margin_width(dichotomies,      # of the base class on N points: a number or 
     followed = np.sqrt(2*np.log(dichotomies)/np.asarray(N, float))
     return 4*followed/theta + np.sqrt(np.log(4/(np.asarray(theta)*risk))/(2*np.asarray(N, float)))
 
-def stump_growth(p:int, N)->np.ndarray:
+def most_dichotomies(p:int, N)->np.ndarray:
     "At most so many dichotomies of N points by stumps on p numeric features."
     return 2*p*(np.asarray(N, float) - 1) + 2

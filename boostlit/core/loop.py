@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['KINDS', 'SIGN_OF_CLASS', 'CLASS_OF_SIGN', 'FUSED', 'INTERRUPTS', 'Oracle', 'State',
-           'Master', 'AsSigns', 'AsClasses', 'Columns', 'introduce', 'advice', 'Conversation',
+           'Master', 'AsSigns', 'AsClasses', 'PerClass', 'introduce', 'advice', 'Conversation',
            'cost_of', 'serves', 'conversation', 'Run', 'converse', 'keep_finished', 'told_to_stop',
            'after_rounds', 'history_row', 'joint_error', 'Callback', 'as_callback', 'Progress',
            'Boosted', 'boost']
@@ -147,7 +147,7 @@ CLASS_OF_SIGN = np.array([-1, 1, 0])    # of sign 0 (silence), +1, and (at the e
 # %% ../../nbs/core/03_loop.ipynb #abf261da
 #| code-fold: true
 #| code-summary: "One question per class"
-class Columns:
+class PerClass:
     """An oracle that answers one question per class: hypotheses and outputs become lists and (K, n)
     arrays."""
     wide = True
@@ -187,7 +187,7 @@ def introduce(oracle,       # an `Oracle`
                          f"give it a `kind`, one of {', '.join(KINDS)}")
     if kind in master.takes:
         many = getattr(master, "wide", False) and not getattr(oracle, "wide", False)
-        return Columns(oracle) if many else oracle
+        return PerClass(oracle) if many else oracle
     if kind == "class" and n_classes == 2 and "silence" in master.takes:
         return AsSigns(oracle)
     if kind in ("sign", "silence") and n_classes == 2 and "class" in master.takes:
@@ -550,9 +550,8 @@ def boost(oracle:Oracle,      # an `Oracle`
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> signs, master = 2.*y - 1, AdaBoost()
     >>> run = boost(StumpOracle(X), master, signs, n_rounds=10)
-    >>> print(
-    ...     len(run.hypotheses), "rounds, training error", round(float((run.scores*signs <= 0).mean()), 3)
-    ... )
+    >>> error = (run.scores*signs <= 0).mean()
+    >>> print(len(run.hypotheses), f"rounds, training error {error:.3f}")
     10 rounds, training error 0.023
     """
     part = conversation(oracle, master, np.asarray(y), weights, plain=plain, **settings)

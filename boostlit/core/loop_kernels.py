@@ -5,7 +5,7 @@ the conversations that fuse them with the stump search."""
 
 # %% auto #0
 __all__ = ['LABELS', 'stump_step', 'StumpRows', 'StumpState', 'StumpAdaBoost', 'step_factors',
-           'StumpGentle', 'add_stumps', 'ensemble_scores']
+           'StumpGentle', 'sum_stumps', 'ensemble_scores']
 
 # %% ../../nbs/core/14_loop_kernels.ipynb #f1d0d269
 import math
@@ -205,7 +205,7 @@ class StumpGentle(Conversation):
 @kernel(work=lambda stumps, alphas, X, out: 8*len(stumps)*len(X), stumps=Arg("records", "T"),
         alphas=Arg("float64", "T"), X=Arg("float64", "n d"), out=Arg("float64", "n"),
         check=lambda stumps, alphas, X, out: check_columns(stumps, X))
-def add_stumps(stumps, alphas, X, out):
+def sum_stumps(stumps, alphas, X, out):
     "out[i] = sum of alpha times stump over all stumps, row by row."
     for i in range(X.shape[0]):
         total = 0.
@@ -229,5 +229,5 @@ def ensemble_scores(stumps,       # array of dtype `STUMP`
     "Weighted sum of stump outputs, without the (rounds, n) matrix."
     out = np.empty(len(X))
     records = np.ascontiguousarray(stumps).view(np.recarray)
-    add_stumps(records, np.ascontiguousarray(alphas, np.float64), np.ascontiguousarray(X), out)
+    sum_stumps(records, np.ascontiguousarray(alphas, np.float64), np.ascontiguousarray(X), out)
     return out

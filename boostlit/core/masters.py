@@ -6,7 +6,7 @@ linear program, has [a room of its own](../lpboost/01_linear_program.ipynb)."""
 # %% auto #0
 __all__ = ['TINY', 'SILENCE', 'half_log_odds', 'scores_to_proba', 'softmax', 'AdaBoost',
            'best_step', 'Gentle', 'ExponentialStep', 'Logistic', 'own_probability', 'MadaBoost',
-           'centred_votes', 'penalise_mistakes', 'SAMME', 'class_numbers', 'Multinomial']
+           'centred_votes', 'penalise_mistakes', 'SAMME', 'Multinomial']
 
 # %% ../../nbs/core/04_masters.ipynb #03899a66
 import math
@@ -233,9 +233,8 @@ class AdaBoost(_Stagewise):
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> signs, master = 2.*y - 1, AdaBoost()
     >>> run = boost(StumpOracle(X), master, signs, n_rounds=10)
-    >>> print(
-    ...     len(run.hypotheses), "rounds, training error", round(float((run.scores*signs <= 0).mean()), 3)
-    ... )
+    >>> error = (run.scores*signs <= 0).mean()
+    >>> print(len(run.hypotheses), f"rounds, training error {error:.3f}")
     10 rounds, training error 0.023
     """
     def answer(self, state:State, outputs:np.ndarray, gain:float)->float:
@@ -612,7 +611,7 @@ class _OfClasses(_Master):
         -------
         State
         """
-        y = class_numbers(y)
+        y = _class_numbers(y)
         return State(y, weights, np.zeros((n_classes, len(y))), n_classes)
 
     def wrong(self, scores:np.ndarray, y:np.ndarray)->np.ndarray:
@@ -775,11 +774,11 @@ class SAMME(_OfClasses):
         -------
         ndarray
         """
-        own = scores[class_numbers(y), np.arange(len(y))]
+        own = scores[_class_numbers(y), np.arange(len(y))]
         return np.exp(-np.clip(self.units(len(scores))*own, -700, 700))
 
 # %% ../../nbs/core/04_masters.ipynb #eb7f7044
-def class_numbers(y)->np.ndarray:
+def _class_numbers(y)->np.ndarray:
     "Class numbers; signs -1 and +1 count as classes 0 and 1."
     y = np.asarray(y)
     return (y > 0).astype(np.int64) if (y < 0).any() else y.astype(np.int64)
@@ -934,5 +933,5 @@ class Multinomial(_OfClasses):
         -------
         ndarray
         """
-        own = scores[class_numbers(y), np.arange(len(y))]
+        own = scores[_class_numbers(y), np.arange(len(y))]
         return (np.logaddexp.reduce(scores, axis=0) - own)/math.log(2)

@@ -304,16 +304,17 @@ class TermsDisplay(ModelDisplay):
     >>> print(len(terms.ax_.patches), "bars,", len(history.ax_.lines), "curves")
     """
 
-# %% ../../nbs/core/10_plots.ipynb #52eadc4a
+# %% ../../nbs/core/10_plots.ipynb #99e8f332
 def plot_history(est,      # a fitted estimator with `history_`
                  ax=None,  # axes to draw on
                 ):         # the axes
     "Loss of the training rows, and of rows held out where there were any, over the rounds."
     names = dict(loss="training loss", validation_loss="validation loss", error="training error")
     history = est.history_
-    curves = {said: history[column].to_numpy() for column, said in names.items()
-              if column in history.column_names}
-    return plot_learning_curves(curves, _axes(ax), ylabel="weighted mean over the rows")
+    known = [column for column in names if column in history.column_names]
+    others = [f.name for f in history.schema if str(f.type) == "double"]    # another kind of fit
+    curves = {names.get(c, c): history[c].to_numpy() for c in known or others[:3]}
+    return plot_learning_curves(curves, _axes(ax), ylabel="value")
 
 # %% ../../nbs/core/10_plots.ipynb #1fc051f9
 class HistoryDisplay(ModelDisplay):

@@ -949,10 +949,3 @@ class DecisionStumpClassifier(ClassifierMixin, BaseEstimator):
         tags.input_tags.allow_nan = True
         tags.classifier_tags.poor_score = True        # two branches cannot tell three classes apart
         return tags
-
-# %% ../../nbs/core/02_stumps.ipynb #e3111aa6
-def __getattr__(name):
-    "Former names of two kernels, until the pages that use them have moved."
-    if name == "_histograms": return histograms
-    if name == "_scan": return best_split.dispatcher()
-    raise AttributeError(f"module 'boostlit.core.stumps' has no attribute {name!r}")
