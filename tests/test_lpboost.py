@@ -521,7 +521,7 @@ def test_held_out_loss_is_the_programs_own():
 
 def test_columns_that_matter_together_are_learnt_by_default():
     rng = np.random.default_rng(0)
-    X = rng.integers(0, 3, (300, 5)).astype(float)
+    X = rng.integers(0, 2, (300, 5)).astype(float)
     y = ((X[:, 0] == 1) ^ (X[:, 1] == 1)).astype(int)
     m = LPBoostClassifier().fit(X[:200], y[:200])
     assert m.language_ == "trees" and m.score(X[200:], y[200:]) > .9

@@ -9,13 +9,13 @@ __all__ = ['CATEGORIES', 'NU', 'METHODS', 'FRESH', 'FRESH_METHODS', 'search_task
            'mean_distance', 'one_class_svm', 'two_class_svm', 'boosted_rank', 'averaged_rank',
            'ranking_unit', 'ranking_rows', 'ranking_summary', 'fig5_ranking', 'fig5_fresh']
 
-# %% ../../nbs/lpboost/08_ranking.ipynb #a012ef97
+# %% ../../nbs/lpboost/08_ranking.ipynb #5e925d16
 from functools import lru_cache
 import numpy as np
 from ..core.datasets import cache_dir
 from ..images.codebook import cached_codebook, image_words
 from ..images.components import intersection_kernel
-from ..images.pictures import decode_image, have_images, image_table, list_column
+from ..images.pictures import image_table, list_column
 from .experiments import reproduction, run_units
 from ..lpboost.estimators import OneAndHalfClassLPBoost, OneClassLPBoost
 
@@ -182,14 +182,14 @@ METHODS = ("distance to mean", "one-class SVM", "one-class", "1.5-class", "1.5-c
 @lru_cache(1)
 def _pictures(): return ranking_pictures()
 
-# %% ../../nbs/lpboost/08_ranking.ipynb #6c15c0f2
+# %% ../../nbs/lpboost/08_ranking.ipynb #f1c2b396
 # average precision and precision at 15 % recall
 def ranking_unit(category:str, seed:int, method:str)->dict:
     "One ranking of one search."
     data = _pictures()
     rows, right, back = search_task(data["classes"], category, seed)
     L, B = data["counts"][rows], data["counts"][back]
-    simple = {"distance to mean": mean_distance, "one-class SVM": one_class_svm,
+    simple:dict = {"distance to mean": mean_distance, "one-class SVM": one_class_svm,
               "two-class SVM": two_class_svm}
     s = simple[method](L, B) if method in simple else boosted_rank(method, data, rows, back)[0]
     return dict(average_precision=average_precision(right, s),
@@ -204,13 +204,13 @@ def ranking_rows(categories=CATEGORIES, seeds=(1, 2, 3), methods=METHODS, n_jobs
                      [dict(category=c, seed=s, method=m) for c in categories for s in seeds
                       for m in methods], out, n_jobs, "ranking", progress).to_pylist()
 
-# %% ../../nbs/lpboost/08_ranking.ipynb #40fc5070
+# %% ../../nbs/lpboost/08_ranking.ipynb #08b98719
 # one dict a method: mean over categories, spread over categories
 def ranking_summary(rows:list)->list:
     "Means over seeds, then mean and spread over categories."
     out = []
     for m in METHODS:
-        v = {}
+        v:dict = {}
         for r in rows:
             if r["method"] == m:
                 v.setdefault(r["category"],

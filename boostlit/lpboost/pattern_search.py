@@ -32,7 +32,7 @@ def bound(P:float, N:float, # positive and negative weight of the cover
     if kind not in KINDS: raise ValueError(f"kind must be one of {KINDS}, got {kind!r}")
     return max(2*P-S, 2*N+S) if kind == "signed" else P
 
-# %% ../../nbs/lpboost/03_pattern_search.ipynb #0176c792
+# %% ../../nbs/lpboost/03_pattern_search.ipynb #0d388b44
 #| code-fold: true
 #| code-summary: "`branch_and_bound`: the k patterns of largest gain in any language, best first: short, slow, and the reference"
 def branch_and_bound(roots,              # patterns without a parent
@@ -45,7 +45,8 @@ def branch_and_bound(roots,              # patterns without a parent
                      node_budget=None,   # most patterns evaluated
                     )->tuple:            # ([(gain, pattern), ...], patterns seen, bound left)
     "The `k` patterns of largest gain in any language, best first: short, slow, and the reference."
-    S, best, heap, visited, floor = u.sum(), [], [], [], threshold
+    S, best, visited, floor = u.sum(), [], [], threshold
+    heap:list = []
     def look(pattern):
         nonlocal floor
         v = u[cover(pattern)]
@@ -97,7 +98,7 @@ def exhaustive(language:tuple,    # (roots, children, cover)
         stack.extend(children(t))
     return out
 
-# %% ../../nbs/lpboost/03_pattern_search.ipynb #a3630aee
+# %% ../../nbs/lpboost/03_pattern_search.ipynb #95d0fa49
 #| code-fold: true
 #| code-summary: "`plot_itemset_tree`: the whole tree of itemsets and what branch and bound looks at"
 def plot_itemset_tree(T:np.ndarray,     # boolean (n, items); few items
@@ -111,7 +112,8 @@ def plot_itemset_tree(T:np.ndarray,     # boolean (n, items); few items
     roots, children, cover = itemset_language(T, max_length)
     top, visited, _ = branch_and_bound(roots, children, cover, u, kind)
     seen = set(visited)
-    x, leaf, total = {}, 0, 0
+    leaf, total = 0, 0
+    x:dict = {}
     ax = ax or plt.subplots(figsize=(6.8, 2.8))[1]
     def place(t):
         nonlocal leaf, total
