@@ -18,7 +18,7 @@ from .experiments import reproduction, run_units
 from ..lpboost.column_generation import (ColumnOracle, HighsMaster, LinprogMaster,
                                                 MasterRace, column_generation)
 from ..lpboost.estimators import LPBoostClassifier, OneClassLPBoost, planted_graphs
-from ..lpboost.languages import find_items, item_matrix
+from ..lpboost.languages import find_items, items_held
 from ..lpboost.one_class import one_and_half_dual, one_and_half_lp, one_class_lp
 from ..mining.subgraphs import as_graphs
 from ..mining.weighted_search import ItemsetOracle, count_patterns
@@ -58,7 +58,7 @@ def _inputs(name):
     d = load_dataset(name)
     X, y = d.X, np.asarray(d.y)
     nominal = all(k == "nominal" for k in d.kinds)
-    if nominal: B = item_matrix(X, find_items(X, d.kinds)).astype(float)
+    if nominal: B = items_held(X, find_items(X, d.kinds)).astype(float)
     else: B = np.nan_to_num((X-np.nanmean(X, 0))/np.maximum(np.nanstd(X, 0), 1e-12))
     return X, y, list(d.kinds), B, nominal
 

@@ -5,8 +5,8 @@ margin is worth as a probability, and whether thresholds are enough."""
 
 # %% auto #0
 __all__ = ['PATH_ROUNDS', 'link_scores', 'log_probabilities', 'prior_link', 'fit_link', 'Held',
-           'link_loss', 'honest_loss', 'halves', 'folds_of', 'thirds', 'held_out_scores', 'kept',
-           'score_rows', 'spread_of', 'Choice', 'choose_program']
+           'link_loss', 'honest_loss', 'held_halves', 'folds_of', 'thirds', 'held_out_scores',
+           'kept', 'score_rows', 'spread_of', 'Choice', 'choose_program']
 
 # %% ../../nbs/lpboost/11_choosing_nu.ipynb #d6cbe7cd
 from typing import Any, NamedTuple
@@ -94,7 +94,7 @@ def honest_loss(held:Held, n_classes:int)->tuple: # (of the link, of the prior)
         sizes.append(judge.weights.sum())
     return tuple(np.average(losses, axis=0, weights=sizes)) if losses else (np.inf, 0.)
 
-def halves(codes:np.ndarray)->np.ndarray: # boolean
+def held_halves(codes:np.ndarray)->np.ndarray: # boolean
     "Every other row of each class."
     half = np.zeros(len(codes), bool)
     for k in np.unique(codes): half[np.flatnonzero(codes == k)[::2]] = True
@@ -182,7 +182,7 @@ def choose_program(est:Any,       # with make_oracle, merge, classes_ and random
         scores = [held_out_scores(est, (X[~h], codes[~h], w[~h]/w[~h].sum()), X[h], masters)
                   for h in folds]
     rows = np.concatenate([np.flatnonzero(h) for h in folds])
-    told = codes[rows], w[rows], halves(codes)[rows]
+    told = codes[rows], w[rows], held_halves(codes)[rows]
     held = [Held(s, *told) for s in np.concatenate(scores, axis=1)]
     losses = np.array([honest_loss(h, K) for h in held])
     best = int(losses[:, 0].argmin())

@@ -7,8 +7,8 @@ for a violated constraint, re-solve warm, stop with a proof."""
 __all__ = ['SUMS', 'DUAL', 'PRIMAL', 'CONSTANTS', 'NO_PATTERN', 'LPBoostResult',
            'lpboost_reference', 'ColumnOracle', 'sparse_column', 'dense_column', 'HighsMaster',
            'LinprogMaster', 'n_inputs', 'WithConstants', 'is_constant', 'price', 'program_caps',
-           'program_value', 'SimplexProgram', 'relative_nu', 'class_groups', 'margin_losses',
-           'Stage', 'Solution', 'ProgramConversation', 'program_error', 'tell',
+           'program_value', 'SimplexProgram', 'relative_nu', 'weight_groups', 'margin_losses',
+           'Stage', 'ProgramSolution', 'ProgramConversation', 'program_error', 'tell',
            'SimplexConversation', 'column_generation', 'capped_weights', 'entropy_weights',
            'MasterRace']
 
@@ -44,7 +44,7 @@ def lpboost_reference(best,             # weights*labels -> (key, outputs) of th
 
 # %% ../../nbs/lpboost/02_column_generation.ipynb #9f8c7f37
 #| code-fold: true
-#| code-summary: "`ColumnOracle`: all hypotheses written out as the columns of a matrix; a hypothesis is its column number"
+#| code-summary: "`ColumnOracle`: all hypotheses written out as the columns of a matrix; a ..."
 class ColumnOracle:
     "All hypotheses written out as the columns of a matrix; a hypothesis is its column number."
     kind = "real"
@@ -99,7 +99,7 @@ def dense_column(column:tuple, # (base, index, difference)
 
 # %% ../../nbs/lpboost/02_column_generation.ipynb #af66574b
 #| code-fold: true
-#| code-summary: "`_sum_rows`: which examples' weights must add up to what: (index, low, high) a row"
+#| code-summary: "`_sum_rows`: which examples' weights must add up to what: (index, low ..."
 SUMS = ("two-class", "one-class", "1.5-class")
 
 def _sum_rows(y, program):
@@ -116,7 +116,7 @@ DUAL, PRIMAL = 1, 4                                  # HiGHS's numbers for the t
 
 # %% ../../nbs/lpboost/02_column_generation.ipynb #2bc40798
 #| code-fold: true
-#| code-summary: "`_empty_model`: a HiGHS model with gamma and S, the row that defines S, and the sums; no examples yet"
+#| code-summary: "`_empty_model`: a HiGHS model with gamma and S, the row that defines S ..."
 def _empty_model(master, tol):
     "A HiGHS model with gamma and S, the row that defines S, and the sums; no examples yet."
     import highspy
@@ -134,7 +134,7 @@ def _empty_model(master, tol):
 
 # %% ../../nbs/lpboost/02_column_generation.ipynb #6fad2eec
 #| code-fold: true
-#| code-summary: "`HighsMaster`: the restricted dual as a warm HiGHS model; rows and examples come and go, the basis stays"
+#| code-summary: "`HighsMaster`: the restricted dual as a warm HiGHS model; rows and ..."
 class HighsMaster:
     "The restricted dual as a warm HiGHS model; rows and examples come and go, the basis stays."
     def __init__(self, y, caps, program="two-class", tol=1e-9, start=500, far=.15):
@@ -205,7 +205,7 @@ class HighsMaster:
 
 # %% ../../nbs/lpboost/02_column_generation.ipynb #b42c8c5a
 #| code-fold: true
-#| code-summary: "`_row_entries`: variables and coefficients of a sparse column as a row: gamma, S, examples present"
+#| code-summary: "`_row_entries`: variables and coefficients of a sparse column as a row ..."
 def _row_entries(master, base, index, value):
     "Variables and coefficients of a sparse column as a row: gamma, S, examples present."
     at = master.place[index]
@@ -216,7 +216,7 @@ def _row_entries(master, base, index, value):
 
 # %% ../../nbs/lpboost/02_column_generation.ipynb #e673aa55
 #| code-fold: true
-#| code-summary: "`_entries`: coefficients of these examples in all rows there are, one column an example"
+#| code-summary: "`_entries`: coefficients of these examples in all rows there are, one ..."
 def _entries(master, examples):
     "Coefficients of these examples in all rows there are, one column an example."
     A, full = np.zeros((master.fixed+len(master.rows), len(examples))), np.zeros(master.n)
@@ -230,7 +230,7 @@ def _entries(master, examples):
 
 # %% ../../nbs/lpboost/02_column_generation.ipynb #939aace0
 #| code-fold: true
-#| code-summary: "`_reduced_costs`: for every example its margin minus rho: how the value would change with its weight"
+#| code-summary: "`_reduced_costs`: for every example its margin minus rho: how the value ..."
 def _reduced_costs(master, dual):
     "For every example its margin minus rho: how the value would change with its weight."
     f, rho = np.full(master.n, dual[0]), np.zeros(master.n)
@@ -241,7 +241,7 @@ def _reduced_costs(master, dual):
 
 # %% ../../nbs/lpboost/02_column_generation.ipynb #8bcb23f0
 #| code-fold: true
-#| code-summary: "`_first_examples`: examples to begin with: all if few, else evenly spaced, enough to carry all the weight"
+#| code-summary: "`_first_examples`: examples to begin with: all if few, else evenly ..."
 def _first_examples(y, caps, size):
     "Examples to begin with: all if few, else evenly spaced, enough to carry all the weight."
     if len(y) <= size: return np.arange(len(y))
@@ -256,7 +256,7 @@ def _first_examples(y, caps, size):
 
 # %% ../../nbs/lpboost/02_column_generation.ipynb #ab41800e
 #| code-fold: true
-#| code-summary: "`_run`: run HiGHS; a stumble gets all examples and one cold try before we give up"
+#| code-summary: "`_run`: run HiGHS; a stumble gets all examples and one cold try before we ..."
 def _run(master, method):
     "Run HiGHS; a stumble gets all examples and one cold try before we give up."
     model = master.model
@@ -273,7 +273,7 @@ def _run(master, method):
 
 # %% ../../nbs/lpboost/02_column_generation.ipynb #0c970a27
 #| code-fold: true
-#| code-summary: "`LinprogMaster`: the same restricted dual, re-solved from scratch with scipy.optimize.linprog each round"
+#| code-summary: "`LinprogMaster`: the same restricted dual, re-solved from scratch with ..."
 class LinprogMaster:
     "The same restricted dual, re-solved from scratch with `scipy.optimize.linprog` each round."
     def __init__(self, y, caps, program="two-class", dense=False):
@@ -302,7 +302,7 @@ class LinprogMaster:
 
 # %% ../../nbs/lpboost/02_column_generation.ipynb #2b0412d6
 #| code-fold: true
-#| code-summary: "`_linprog_matrices`: inequalities (hypotheses first, then sums that are bounds) and equations"
+#| code-summary: "`_linprog_matrices`: inequalities (hypotheses first, then sums that are ..."
 def _linprog_matrices(master):
     "Inequalities (hypotheses first, then sums that are bounds) and equations."
     n, y, wide = master.n, master.y, master.n + 2 - master.dense
@@ -395,7 +395,7 @@ def price(oracle,           # has ask(y, w) and outputs(h), perhaps best_k(y, w,
 
 # %% ../../nbs/lpboost/02_column_generation.ipynb #711cc858
 #| code-fold: true
-#| code-summary: "`_Pool`: columns known so far, by content; which are in the model and for how long they have been idle"
+#| code-summary: "`_Pool`: columns known so far, by content; which are in the model and for ..."
 class _Pool:
     "Columns known so far, by content; which are in the model and for how long they have been idle."
     def __init__(self): self.hypotheses, self.columns, self.number, self.idle = [], [], {}, {}
@@ -419,7 +419,7 @@ class _Pool:
 
 # %% ../../nbs/lpboost/02_column_generation.ipynb #398b9e31
 #| code-fold: true
-#| code-summary: "`program_caps`: s_i/nu; in the 1.5-class program the shares are taken within each class"
+#| code-summary: "`program_caps`: s_i/nu; in the 1.5-class program the shares are taken ..."
 def program_caps(y:np.ndarray,      # labels -1, +1
                  nu:float,          # fraction that may miss the margin
                  w:"np.ndarray|None"=None, # shares of the examples; equal if None
@@ -431,7 +431,7 @@ def program_caps(y:np.ndarray,      # labels -1, +1
 
 # %% ../../nbs/lpboost/02_column_generation.ipynb #8ed3ea7d
 #| code-fold: true
-#| code-summary: "`_totals`: sum of the weights an example is measured against: all of them, or those of its class"
+#| code-summary: "`_totals`: sum of the weights an example is measured against: all of ..."
 def _totals(y, w, program):
     "Sum of the weights an example is measured against: all of them, or those of its class."
     if program != "1.5-class": return w.sum()
@@ -443,7 +443,7 @@ def _totals(y, w, program):
 
 # %% ../../nbs/lpboost/02_column_generation.ipynb #917b1e12
 #| code-fold: true
-#| code-summary: "`program_value`: objective that a combination attains, and the best margins for it: exact, no solver"
+#| code-summary: "`program_value`: objective that a combination attains, and the best ..."
 def program_value(f:np.ndarray,    # scores of the combination on the examples
                   y, caps,         # labels and caps
                   program:str,     # which program
@@ -461,7 +461,7 @@ def program_value(f:np.ndarray,    # scores of the combination on the examples
 
 # %% ../../nbs/lpboost/02_column_generation.ipynb #37c87d13
 #| code-fold: true
-#| code-summary: "`SimplexProgram`: the soft-margin linear program, re-solved by a warm simplex method in every round"
+#| code-summary: "`SimplexProgram`: the soft-margin linear program, re-solved by a warm ..."
 class SimplexProgram:
     "The soft-margin linear program, re-solved by a warm simplex method in every round."
     takes = ("sign", "silence", "real")
@@ -488,7 +488,7 @@ class SimplexProgram:
         state = State(np.ascontiguousarray(y, np.float64), weights, np.zeros(len(y)))
         state.nu = relative_nu(self.nu, state.y, weights) if self.relative else self.nu
         state.caps = program_caps(state.y, state.nu, weights, self.program)
-        state.groups = class_groups(state.y, self.program)
+        state.groups = weight_groups(state.y, self.program)
         state.weights = state.caps/(state.groups.T @ (state.groups @ state.caps))
         return state
 
@@ -522,7 +522,7 @@ def relative_nu(share:float, y:np.ndarray, w:np.ndarray)->float:
     small = min(w[y > 0].sum(), w[y < 0].sum())/w.sum()
     return float(np.clip(share*2*small, 1e-6, .999))
 
-def class_groups(y:np.ndarray, program:str)->np.ndarray: # zeros and ones, a row per sum
+def weight_groups(y:np.ndarray, program:str)->np.ndarray: # zeros and ones, a row per sum
     "Which weights add up to one: all of them, or those of each class."
     if program == "1.5-class" and (y < 0).any():
         return np.array([y > 0, y < 0], np.float64)
@@ -531,7 +531,7 @@ def class_groups(y:np.ndarray, program:str)->np.ndarray: # zeros and ones, a row
 def margin_losses(scores, y, nu:float, program:str)->np.ndarray:
     "Losses of the rows whose mean is one minus the soft margin of a combination."
     margins, out = y*np.broadcast_to(scores, np.shape(y)), np.ones(len(y))
-    for group in class_groups(y, program):
+    for group in weight_groups(y, program):
         rows = group > 0
         caps = np.full(rows.sum(), 1/(nu*rows.sum()))
         rho = soft_margin(margins[rows], caps)[1]
@@ -540,7 +540,7 @@ def margin_losses(scores, y, nu:float, program:str)->np.ndarray:
 
 # %% ../../nbs/lpboost/02_column_generation.ipynb #48b96ec9
 #| code-fold: true
-#| code-summary: "`Stage`, `Solution`"
+#| code-summary: "`Stage`, `ProgramSolution`"
 class Stage(NamedTuple):
     "The model after a round."
     known: int           # hypotheses known by then
@@ -548,7 +548,7 @@ class Stage(NamedTuple):
     alpha: np.ndarray    # their weights, summing to one
     value: float         # what they attain
 
-class Solution(NamedTuple):
+class ProgramSolution(NamedTuple):
     "What a program leaves behind."
     alpha: np.ndarray    # a weight per hypothesis
     rho: tuple           # margins
@@ -558,7 +558,7 @@ class Solution(NamedTuple):
 
 # %% ../../nbs/lpboost/02_column_generation.ipynb #af3f2ffd
 #| code-fold: true
-#| code-summary: "`ProgramConversation`: rounds that end with all coefficients set anew; solvers fill in round and margins"
+#| code-summary: "`ProgramConversation`: rounds that end with all coefficients set anew ..."
 class ProgramConversation(Conversation):
     "Rounds that end with all coefficients set anew; solvers fill in `round` and `margins`."
     def __init__(self, oracle, master, y, weights=None, n_classes=2, learning_rate=1., sample=None):
@@ -608,7 +608,7 @@ def program_error(state, program:str)->float:
     cut = {"two-class": 0., "one-class": rho[0] - 1e-9, "1.5-class": sum(rho)/2}[program]
     return float(state.start @ (state.y*(state.scores - cut) <= 0))
 
-def tell(solution:Solution, gap:float, rounds:int, bounded:bool=True)->Solution: # the same
+def tell(solution:ProgramSolution, gap:float, rounds:int, bounded:bool=True)->ProgramSolution: # the same
     "Warn where the bounds have not met, and where there is no margin."
     left = solution.dual - solution.primal
     if bounded and left > max(gap, 1e-8) + 1e-9:
@@ -714,7 +714,7 @@ def _close(part):
     alpha = part.full(part.stages[-1])
     scores = part.state.y*part.margins(alpha)
     primal, rho = program_value(scores, part.state.y, part.state.caps, part.master.program)
-    return Solution(alpha, rho, part.state.weights, primal, part.dual)
+    return ProgramSolution(alpha, rho, part.state.weights, primal, part.dual)
 
 # %% ../../nbs/lpboost/02_column_generation.ipynb #5109ecc3
 #| code-fold: true
@@ -753,7 +753,7 @@ def column_generation(oracle,                    # answers which hypotheses have
 
 # %% ../../nbs/lpboost/02_column_generation.ipynb #9c9c8403
 #| code-fold: true
-#| code-summary: "`capped_weights`: exponential weights with a lid: clip those above their cap, scale the rest up, again"
+#| code-summary: "`capped_weights`: exponential weights with a lid: clip those above their ..."
 def capped_weights(margins:np.ndarray, # y_i f(x_i)
                    shares:np.ndarray,  # s_i, summing to one
                    nu:float,           # caps are s_i/nu
@@ -771,7 +771,7 @@ def capped_weights(margins:np.ndarray, # y_i f(x_i)
 
 # %% ../../nbs/lpboost/02_column_generation.ipynb #b91b7e58
 #| code-fold: true
-#| code-summary: "`entropy_weights`: example weights of the entropy-regularised program over the columns in the model"
+#| code-summary: "`entropy_weights`: example weights of the entropy-regularised program ..."
 def entropy_weights(columns:np.ndarray, # (J, n) outputs times labels of the columns in the model
                     shares:np.ndarray,  # s_i
                     nu:float, eta:float,# caps and sharpness
@@ -792,7 +792,7 @@ def entropy_weights(columns:np.ndarray, # (J, n) outputs times labels of the col
 
 # %% ../../nbs/lpboost/02_column_generation.ipynb #582c5957
 #| code-fold: true
-#| code-summary: "`MasterRace`: several masters on the same rows; the first drives the loop, all are timed"
+#| code-summary: "`MasterRace`: several masters on the same rows; the first drives the ..."
 class MasterRace:
     "Several masters on the same rows; the first drives the loop, all are timed."
     def __init__(self, masters): self.masters, self.seconds = masters, np.zeros(len(masters))

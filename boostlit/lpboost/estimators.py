@@ -147,7 +147,7 @@ def program_master(est:Any,              # an estimator of this page
 
 # %% ../../nbs/lpboost/05_estimators.ipynb #e596c37e
 #| code-fold: true
-#| code-summary: "`_LinearBooster`: shared by the three estimators: an oracle in some language under the linear program"
+#| code-summary: "`_LinearBooster`: shared by the three estimators: an oracle in some ..."
 class _LinearBooster(Booster):
     "Shared by the three estimators: an oracle in some language under the linear program."
     #: language_ (str): "stumps", "trees", "itemsets", "subgraphs", "kernels" or "learner"
@@ -363,7 +363,7 @@ def try_trees(est:Any, stumps:Any, choice:Any)->Any:
 
 # %% ../../nbs/lpboost/05_estimators.ipynb #05debb77
 #| code-fold: true
-#| code-summary: "`LPBoostClassifier`: totally corrective boosting by a linear program over stumps or patterns"
+#| code-summary: "`LPBoostClassifier`: totally corrective boosting by a linear program over ..."
 class LPBoostClassifier(_LinearBooster):
     """Totally corrective boosting by a linear program over stumps or patterns.
 
@@ -676,7 +676,7 @@ def learnt_nothing(est:Any)->bool:
 
 # %% ../../nbs/lpboost/05_estimators.ipynb #ec346616
 #| code-fold: true
-#| code-summary: "`ContrastOracle`: an oracle over training and reference rows: outputs minus their mean on the reference"
+#| code-summary: "`ContrastOracle`: an oracle over training and reference rows: outputs ..."
 class ContrastOracle:
     "An oracle over training and reference rows: outputs minus their mean on the reference."
     kind = "real"
@@ -773,7 +773,7 @@ class _NoClasses:
 
 # %% ../../nbs/lpboost/05_estimators.ipynb #bfd0906b
 #| code-fold: true
-#| code-summary: "`OneClassLPBoost`: one-class boosting: patterns that most inputs show and a reference does not"
+#| code-summary: "`OneClassLPBoost`: one-class boosting: patterns that most inputs show and ..."
 class OneClassLPBoost(OutlierMixin, _Describer):
     """One-class boosting: patterns that most inputs show and a reference does not.
 
@@ -1092,7 +1092,7 @@ def described_class(y:Any,           # labels
 
 # %% ../../nbs/lpboost/05_estimators.ipynb #cabfcd53
 #| code-fold: true
-#| code-summary: "`OneAndHalfClassLPBoost`: the 1.5-class program: describe one class by patterns, with the other deciding which"
+#| code-summary: "`OneAndHalfClassLPBoost`: the 1.5-class program: describe one class by ..."
 class OneAndHalfClassLPBoost(_Describer):
     """The 1.5-class program: describe one class by patterns, with the other deciding which.
 
@@ -1333,7 +1333,7 @@ class OneAndHalfClassLPBoost(_Describer):
 
 # %% ../../nbs/lpboost/05_estimators.ipynb #03f5fe9c
 #| code-fold: true
-#| code-summary: "`planted_graphs`: random labelled graphs with a planted motif: a triangle A-B-C whose edges carry the label 1"
+#| code-summary: "`planted_graphs`: random labelled graphs with a planted motif: a triangle ..."
 def planted_graphs(n:int=100,       # graphs; every other one gets the motif
                    nodes:int=12,    # nodes of a graph before planting
                    noise:float=.0,  # share of wrong labels
@@ -1353,7 +1353,7 @@ def planted_graphs(n:int=100,       # graphs; every other one gets the motif
 
 # %% ../../nbs/lpboost/05_estimators.ipynb #1b1395b4
 #| code-fold: true
-#| code-summary: "`plot_terms`: the largest terms as labelled bars; blue speaks for the (last) class, orange against it"
+#| code-summary: "`plot_terms`: the largest terms as labelled bars; blue speaks for the ..."
 def plot_terms(est,        # any fitted estimator of this page
                ax=None,    # axes; a new figure if None
                top:int=12, # most terms drawn

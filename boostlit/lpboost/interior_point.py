@@ -6,8 +6,8 @@ much as sorting the rows."""
 
 # %% auto #0
 __all__ = ['Point', 'moved', 'products', 'DenseColumns', 'CodedColumns', 'coded_edges',
-           'coded_margins', 'coded_gram', 'NewtonSystem', 'direction', 'step_lengths',
-           'newton_step', 'InteriorPoint', 'cold_start', 'warm_start', 'StumpFamily',
+           'coded_margins', 'coded_gram', 'NewtonSystem', 'newton_direction', 'step_lengths',
+           'interior_step', 'InteriorPoint', 'cold_start', 'warm_start', 'StumpFamily',
            'feature_edges', 'best_cuts', 'best_stumps', 'stump_codes', 'LinearProgram',
            'LinearConversation', 'ask_program', 'constant_columns', 'add_columns', 'take_solution',
            'rounded', 'padded', 'round_solution', 'noisy_rows']
@@ -19,7 +19,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from ..core.loop import serves
 from ..core.stumps import STUMP, prepare, stump_outputs
 from .column_generation import (CONSTANTS, NO_PATTERN, ProgramConversation,
-                                                SimplexProgram, Solution, price)
+                                                SimplexProgram, ProgramSolution, price)
 from .linear_program import soft_margin
 
 # %% ../../nbs/lpboost/09_interior_point.ipynb #ad72747b
@@ -75,7 +75,7 @@ class DenseColumns:
 
 # %% ../../nbs/lpboost/09_interior_point.ipynb #b07856eb
 #| code-fold: true
-#| code-summary: "`CodedColumns`: columns that look at the code of one feature each: products by histograms"
+#| code-summary: "`CodedColumns`: columns that look at the code of one feature each ..."
 class CodedColumns:
     "Columns that look at the code of one feature each: products by histograms."
     def __init__(self, y:np.ndarray, # labels -1, +1
@@ -167,7 +167,7 @@ class NewtonSystem:
 
 # %% ../../nbs/lpboost/09_interior_point.ipynb #57b3e142
 #| code-fold: true
-#| code-summary: "`_factorise`: cholesky factor of the matrix of Eq. (2); a failing one gets a heavier diagonal"
+#| code-summary: "`_factorise`: cholesky factor of the matrix of Eq. (2); a failing one ..."
 def _factorise(gram, diagonal):
     "Cholesky factor of the matrix of Eq. (2); a failing one gets a heavier diagonal."
     at = np.diag_indices(len(gram))
@@ -183,7 +183,7 @@ def _factorise(gram, diagonal):
 # %% ../../nbs/lpboost/09_interior_point.ipynb #b3a72c2d
 #| code-fold: true
 #| code-summary: "`direction`: the step for wanted changes of the three kinds of products"
-def direction(system:NewtonSystem, low, high, pair)->Point:
+def newton_direction(system:NewtonSystem, low, high, pair)->Point:
     "The step for wanted changes of the three kinds of products."
     p, theta = system.p, system.theta
     pull = system.off_margins + low/p.lam - high/p.room
@@ -210,12 +210,12 @@ def step_lengths(p:Point, d:Point)->tuple:
             min(_longest(p.alpha, d.alpha), _longest(p.low, d.low), _longest(p.high, d.high)))
 
 # %% ../../nbs/lpboost/09_interior_point.ipynb #83a4040d
-def newton_step(columns, groups, p:Point)->Point:
+def interior_step(columns, groups, p:Point)->Point:
     "One predictor-corrector step towards smaller mu."
     system, mu = NewtonSystem(columns, groups, p), products(p)
-    d = direction(system, -p.lam*p.low, -p.room*p.high, -p.alpha*p.slack)
+    d = newton_direction(system, -p.lam*p.low, -p.room*p.high, -p.alpha*p.slack)
     aim = mu*(products(moved(p, d, *step_lengths(p, d)))/mu)**3
-    d = direction(system, aim - p.lam*p.low - d.lam*d.low, aim - p.room*p.high - d.room*d.high,
+    d = newton_direction(system, aim - p.lam*p.low - d.lam*d.low, aim - p.room*p.high - d.room*d.high,
                   aim - p.alpha*p.slack - d.alpha*d.slack)
     lengths = [t if t == 1 else .99*t for t in step_lengths(p, d)]
     return moved(p, d, *lengths)
@@ -245,7 +245,7 @@ class InteriorPoint:
         self.point = cold_start(self) if self.point is None else warm_start(self)
         best = None
         for _ in range(most):
-            try: point = newton_step(self.columns, self.groups, self.point)
+            try: point = interior_step(self.columns, self.groups, self.point)
             except LinAlgError: break
             if not all(np.isfinite(v).all() for v in point): break
             self.point, self.mu = point, products(point)
@@ -290,7 +290,7 @@ def warm_start(solver:InteriorPoint)->Point:
 
 # %% ../../nbs/lpboost/09_interior_point.ipynb #b750d644
 #| code-fold: true
-#| code-summary: "`StumpFamily`: all stumps on a table; answers with the best few of every feature"
+#| code-summary: "`StumpFamily`: all stumps on a table; answers with the best few of every ..."
 class StumpFamily:
     "All stumps on a table; answers with the best few of every feature."
     kind = "sign"
@@ -353,7 +353,7 @@ def feature_edges(family:StumpFamily, # the stumps
 
 # %% ../../nbs/lpboost/09_interior_point.ipynb #9a205b96
 #| code-fold: true
-#| code-summary: "`best_cuts`: the largest edges; among ordered cuts only those with no better neighbour"
+#| code-summary: "`best_cuts`: the largest edges; among ordered cuts only those with no ..."
 def best_cuts(edges:np.ndarray, # of all cuts of a feature
               ordered:bool,     # are neighbours alike?
               most:int,         # cuts wanted
@@ -368,7 +368,7 @@ def best_cuts(edges:np.ndarray, # of all cuts of a feature
 
 # %% ../../nbs/lpboost/09_interior_point.ipynb #6e462505
 #| code-fold: true
-#| code-summary: "`best_stumps`: the best cuts of every feature with an edge above threshold, best first"
+#| code-summary: "`best_stumps`: the best cuts of every feature with an edge above ..."
 def best_stumps(family:StumpFamily, y, w, most:int, threshold:float)->list:
     "The best cuts of every feature with an edge above `threshold`, best first."
     unit, found = 2.**-45*max(np.abs(w).sum(), 1e-300), []
@@ -399,7 +399,7 @@ def stump_codes(family:StumpFamily, stump)->tuple: # (feature, value per code)
 
 # %% ../../nbs/lpboost/09_interior_point.ipynb #ab5c6494
 #| code-fold: true
-#| code-summary: "`LinearProgram`: the soft-margin linear program by interior points: all coefficients anew in every round"
+#| code-summary: "`LinearProgram`: the soft-margin linear program by interior points: all ..."
 class LinearProgram(SimplexProgram):
     "The soft-margin linear program by interior points: all coefficients anew in every round."
     def __init__(self, nu:float=.5,            # fraction of the rows that may miss the margin
@@ -413,7 +413,7 @@ class LinearProgram(SimplexProgram):
 
 # %% ../../nbs/lpboost/09_interior_point.ipynb #9e8d50be
 #| code-fold: true
-#| code-summary: "`LinearConversation`: column generation: several answers per round, then the program again"
+#| code-summary: "`LinearConversation`: column generation: several answers per round, then ..."
 @serves(object, LinearProgram)
 class LinearConversation(ProgramConversation):
     "Column generation: several answers per round, then the program again."
@@ -510,14 +510,14 @@ def padded(part:LinearConversation, alpha:np.ndarray)->np.ndarray:
     "Weights for every column of the store: an interrupt may have left some without a hypothesis."
     return np.r_[alpha, np.zeros(len(part.store) - len(alpha))]
 
-def round_solution(part:LinearConversation)->Solution:
+def round_solution(part:LinearConversation)->ProgramSolution:
     "The last stage with few weights, and its margins."
     alpha = rounded(part, part.full(part.stages[-1]), .1*part.master.gap)
     margins = part.margins(alpha)
     rho = tuple(float(s*soft_margin(margins[g > 0], part.state.caps[g > 0])[1])
                 for s, g in zip((1, -1), part.state.groups))
     value = min(part.primal, part.stages[-1].value)
-    return Solution(alpha, rho, part.state.weights, value, part.dual)
+    return ProgramSolution(alpha, rho, part.state.weights, value, part.dual)
 
 # %% ../../nbs/lpboost/09_interior_point.ipynb #ef3a80bf
 #| code-fold: true

@@ -16,7 +16,7 @@ from scipy.sparse import csr_array, eye_array, hstack
 
 # %% ../../nbs/lpboost/01_linear_program.ipynb #d2de1507
 #| code-fold: true
-#| code-summary: "`threshold_columns`: write a small family of stumps out in full: every feature, every cut, both signs"
+#| code-summary: "`threshold_columns`: write a small family of stumps out in full: every ..."
 def threshold_columns(X:np.ndarray,     # (n, d) numbers
                       n_cuts:int=8,     # thresholds a feature, at quantiles
                      )->np.ndarray:     # (n, P) values -1 and +1, closed under complement
@@ -52,7 +52,7 @@ LPSolution = namedtuple("LPSolution", "objective alpha rho slack weights")
 
 # %% ../../nbs/lpboost/01_linear_program.ipynb #3ae8839d
 #| code-fold: true
-#| code-summary: "`solve_linprog`: scipy.optimize.linprog with tight tolerances and a clear failure"
+#| code-summary: "`solve_linprog`: scipy.optimize.linprog with tight tolerances and a clear ..."
 def solve_linprog(*args, **kw):
     "`scipy.optimize.linprog` with tight tolerances and a clear failure."
     tight = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
@@ -62,7 +62,7 @@ def solve_linprog(*args, **kw):
 
 # %% ../../nbs/lpboost/01_linear_program.ipynb #656c0a06
 #| code-fold: true
-#| code-summary: "`two_class_lp`: solve the primal over all columns at once; unknowns are alpha, rho and the slacks"
+#| code-summary: "`two_class_lp`: solve the primal over all columns at once; unknowns are ..."
 def two_class_lp(H:np.ndarray,      # (n, P) outputs of all hypotheses
                  y:np.ndarray,      # (n,) labels -1, +1
                  nu:float,          # fraction of examples that may miss the margin
@@ -79,7 +79,7 @@ def two_class_lp(H:np.ndarray,      # (n, P) outputs of all hypotheses
 
 # %% ../../nbs/lpboost/01_linear_program.ipynb #4a04bfec
 #| code-fold: true
-#| code-summary: "`two_class_dual`: solve the dual over all rows at once; unknowns are the example weights and gamma"
+#| code-summary: "`two_class_dual`: solve the dual over all rows at once; unknowns are the ..."
 def two_class_dual(H:np.ndarray,      # (n, P) outputs of all hypotheses
                    y:np.ndarray,      # (n,) labels -1, +1
                    nu:float,          # fraction of examples that may miss the margin

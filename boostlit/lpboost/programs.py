@@ -16,13 +16,13 @@ import pyarrow
 from ..core.boosters import feature_names, terms_table
 from ..core.models import (TABLE_FIELDS, Array, Each, Group, Labels, OrMissing, OrNone,
                                   Real, Records, Table, Text, Whole)
-from .column_generation import Solution, is_constant, n_inputs
+from .column_generation import ProgramSolution, is_constant, n_inputs
 from .languages import ITEM, LANGUAGES, NodeLabel, check_patterns
 
 # %% ../../nbs/lpboost/12_programs.ipynb #f5e20fd9
 #| code-fold: true
 #| code-summary: "A solution as plain arrays"
-def pack_model(est:Any, part:Any, solution:Solution)->dict:
+def pack_model(est:Any, part:Any, solution:ProgramSolution)->dict:
     "What a model remembers of a solution: patterns as arrays, weights, stages, margins."
     language, known = LANGUAGES[est.language_], part.hypotheses[:len(solution.alpha)]
     stages = [(s.ids[s.alpha > least(s.alpha)], s.alpha[s.alpha > least(s.alpha)])
