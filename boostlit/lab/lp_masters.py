@@ -19,7 +19,7 @@ from ..mining.weighted_search import ItemsetOracle
 
 # %% ../../nbs/lpboost/07_masters.ipynb #e53da2a7
 #| code-fold: true
-#| code-summary: "`worst_margin`: mean of the worst nu share of the margins: the objective of the program"
+#| code-summary: "`worst_margin`: mean of the worst nu share of the margins: the objective ..."
 def worst_margin(margins:np.ndarray, # normalised margins in [-1, 1]
                  nu:float,           # share that counts as worst
                 )->float:            # mean of the worst share
@@ -41,7 +41,7 @@ def correct_totally(H:np.ndarray, # (T, n) outputs of given hypotheses
 
 # %% ../../nbs/lpboost/07_masters.ipynb #2b38f0c8
 #| code-fold: true
-#| code-summary: "`corrective_trial`: adaBoost, its stumps reweighted, and column generation, on one half of breast cancer"
+#| code-summary: "`corrective_trial`: adaBoost, its stumps reweighted, and column ..."
 def corrective_trial(seed:int,        # of the split
                      nu:float=.1,     # share that may miss the margin
                      rounds:int=100,  # AdaBoost's rounds
@@ -68,7 +68,7 @@ def corrective_trial(seed:int,        # of the split
 
 # %% ../../nbs/lpboost/07_masters.ipynb #3bca5410
 #| code-fold: true
-#| code-summary: "`RuleOracle`: conjunctions that vote where they hold and abstain elsewhere, as pairs (items, vote)"
+#| code-summary: "`RuleOracle`: conjunctions that vote where they hold and abstain ..."
 class RuleOracle:
     "Conjunctions that vote where they hold and abstain elsewhere, as pairs (items, vote)."
     kind = "silence"

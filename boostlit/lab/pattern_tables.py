@@ -9,16 +9,16 @@ __all__ = ['NUS', 'CS', 'TWO_CLASS', 'equalities', 'two_class_fold', 'two_classe
            'contaminated_digits', 'outlier_run', 'outliers', 'search_share', 'search',
            'master_race', 'masters']
 
-# %% ../../nbs/lpboost/06_tables.ipynb #0a11ce08
+# %% ../../nbs/lpboost/06_tables.ipynb #c9b9a3df
 import warnings
 import numpy as np
 from ..core.boosters import AdaBoostClassifier
 from ..core.datasets import load_dataset
-from .experiments import reproduction, run_units, store_results
+from .experiments import reproduction, run_units
 from ..lpboost.column_generation import (ColumnOracle, HighsMaster, LinprogMaster,
                                                 MasterRace, column_generation)
 from ..lpboost.estimators import LPBoostClassifier, OneClassLPBoost, planted_graphs
-from ..lpboost.languages import find_items, item_matrix
+from ..lpboost.languages import find_items, items_held
 from ..lpboost.one_class import one_and_half_dual, one_and_half_lp, one_class_lp
 from ..mining.subgraphs import as_graphs
 from ..mining.weighted_search import ItemsetOracle, count_patterns
@@ -58,7 +58,7 @@ def _inputs(name):
     d = load_dataset(name)
     X, y = d.X, np.asarray(d.y)
     nominal = all(k == "nominal" for k in d.kinds)
-    if nominal: B = item_matrix(X, find_items(X, d.kinds)).astype(float)
+    if nominal: B = items_held(X, find_items(X, d.kinds)).astype(float)
     else: B = np.nan_to_num((X-np.nanmean(X, 0))/np.maximum(np.nanstd(X, 0), 1e-12))
     return X, y, list(d.kinds), B, nominal
 
@@ -132,12 +132,12 @@ def two_classes(n_jobs:int=1, out=None, progress:bool=True)->list: # rows of res
                     comment="five folds; positive: share of training margins above zero; "
                             "no counterpart in the supplement")
 
-# %% ../../nbs/lpboost/06_tables.ipynb #bcabb6ea
+# %% ../../nbs/lpboost/06_tables.ipynb #8fccb22f
 def label_counts(pairs:list)->list: # one dict a graph: label or labelled edge -> count
     "Counts of node labels and of labelled edges."
     out = []
     for nodes, edges in pairs:
-        c = {}
+        c:dict = {}
         for v in nodes: c["v", v] = c.get(("v", v), 0)+1
         for a, b, l in edges:
             key = ("e", *sorted((str(nodes[a]), str(nodes[b]))), l)
@@ -145,13 +145,14 @@ def label_counts(pairs:list)->list: # one dict a graph: label or labelled edge -
         out.append(c)
     return out
 
-# %% ../../nbs/lpboost/06_tables.ipynb #a259e611
+# %% ../../nbs/lpboost/06_tables.ipynb #c255b7a4
 def weisfeiler_lehman(pairs:list, rounds:int=3)->list: # one dict a graph: name -> count
     "Counts of Weisfeiler-Lehman names of all rounds, the original labels included."
     out = []
     for nodes, edges in pairs:
-        names, c = [("0", v) for v in nodes], {}
-        near = [[] for _ in nodes]
+        names:list = [("0", v) for v in nodes]
+        c:dict = {}
+        near:list = [[] for _ in nodes]
         for a, b, l in edges:
             near[a].append((b, l))
             near[b].append((a, l))
@@ -234,13 +235,12 @@ def contaminated_digits(share:float=.1, seed:int=0)->tuple: # (rows, is it an ou
     bad = X[g.choice(np.flatnonzero(t != 0), m, replace=False)]
     return np.r_[good, bad]/16, np.r_[np.zeros(len(good), bool), np.ones(m, bool)]
 
-# %% ../../nbs/lpboost/06_tables.ipynb #f190a851
+# %% ../../nbs/lpboost/06_tables.ipynb #aeb30eac
 def outlier_run(nu:float, seed:int=0, share:float=.1, gamma:float=.02)->dict: # shares rejected
     "Rejected share, and shares of outliers and inliers rejected."
     X, bad = contaminated_digits(share, seed)
     m = OneClassLPBoost(nu=nu, gamma=gamma).fit(X)
     out = m.predict(X) < 0
-    order = np.argsort(m.score_samples(X))
     auc = float((m.score_samples(X)[bad][:, None] < m.score_samples(X)[~bad][None]).mean())
     return dict(rejected=float(out.mean()), outliers=float(out[bad].mean()),
                 inliers=float(out[~bad].mean()), auc=auc)
@@ -261,7 +261,7 @@ def outliers(n_jobs:int=1, out=None, progress:bool=True)->list: # rows of result
                  comment="no counterpart in the supplement") for v in (.05, .1, .15, .2, .3)
             for q in ("rejected", "outliers", "auc")]
 
-# %% ../../nbs/lpboost/06_tables.ipynb #30f595bf
+# %% ../../nbs/lpboost/06_tables.ipynb #3cd86d5f
 # largest disagreement and shares visited
 def search_share(dataset:str, n_weightings:int=1000, seed:int=0)->dict:
     "Agreement with exhaustive search and share of patterns visited, over random weightings."
@@ -286,7 +286,7 @@ def search_share(dataset:str, n_weightings:int=1000, seed:int=0)->dict:
         o = ItemsetOracle(T, length, allow_empty=False)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            r = column_generation(o, y, .1, max_rounds=60, columns_per_round=30)
+            column_generation(o, y, .1, max_rounds=60, columns_per_round=30)
         hard[f"at the optimum, size {length}"] = o.nodes_/count_patterns(T, length)
     return {"disagreement": float(worst), "visited": float(np.mean(nodes)),
             "visited, most": float(np.max(nodes)), **hard}

@@ -5,8 +5,8 @@ margin is worth as a probability, and whether thresholds are enough."""
 
 # %% auto #0
 __all__ = ['PATH_ROUNDS', 'link_scores', 'log_probabilities', 'prior_link', 'fit_link', 'Held',
-           'link_loss', 'honest_loss', 'halves', 'folds_of', 'thirds', 'held_out_scores', 'kept',
-           'score_rows', 'spread_of', 'Choice', 'choose_program']
+           'link_loss', 'honest_loss', 'held_halves', 'folds_of', 'thirds', 'held_out_scores',
+           'kept', 'score_rows', 'spread_of', 'Choice', 'choose_program']
 
 # %% ../../nbs/lpboost/11_choosing_nu.ipynb #d6cbe7cd
 from typing import Any, NamedTuple
@@ -20,6 +20,8 @@ from ..core.loop import Run, conversation, converse
 from .column_generation import is_constant
 
 # %% ../../nbs/lpboost/11_choosing_nu.ipynb #3345403d
+#| code-fold: true
+#| code-summary: "`link_scores`, `log_probabilities`, `prior_link`"
 def link_scores(link:dict, scores:np.ndarray)->np.ndarray:
     "a f + b: (n,) for one score, (n, K) for several."
     out = scores*link["scale"] + link["shift"]
@@ -62,7 +64,7 @@ def fit_link(scores:np.ndarray,  # (n, 1) or (n, K) held-out scores
                     bounds=[(0, 50)]*k + [(-50, 50)]*k)
     return dict(scale=best.x[:k]/spread, shift=best.x[k:])
 
-# %% ../../nbs/lpboost/11_choosing_nu.ipynb #70734f55
+# %% ../../nbs/lpboost/11_choosing_nu.ipynb #4ccdc69c
 #| code-fold: true
 #| code-summary: "`honest_loss`: the link and the prior, each judged on rows it has not seen"
 class Held(NamedTuple):
@@ -86,19 +88,21 @@ def honest_loss(held:Held, n_classes:int)->tuple: # (of the link, of the prior)
     for half in (held.half, ~held.half):
         if half.all() or not half.any(): continue
         fit, judge = held.part(half), held.part(~half)
-        own = fit_link(*fit[:3], n_classes)
+        own = fit_link(fit.scores, fit.codes, fit.weights, n_classes)
         prior = prior_link(fit.codes, fit.weights, n_classes)
         losses.append([link_loss(own, judge), link_loss(prior, judge)])
         sizes.append(judge.weights.sum())
     return tuple(np.average(losses, axis=0, weights=sizes)) if losses else (np.inf, 0.)
 
-def halves(codes:np.ndarray)->np.ndarray: # boolean
+def held_halves(codes:np.ndarray)->np.ndarray: # boolean
     "Every other row of each class."
     half = np.zeros(len(codes), bool)
     for k in np.unique(codes): half[np.flatnonzero(codes == k)[::2]] = True
     return half
 
 # %% ../../nbs/lpboost/11_choosing_nu.ipynb #95d072ce
+#| code-fold: true
+#| code-summary: "`folds_of`, `thirds`"
 def folds_of(codes:np.ndarray, rng)->list: # of boolean masks: held out?
     "Two quarters of many rows; thirds of few, twice for very few."
     if len(codes) >= 2000: return [hold_out(codes, .25, rng) for _ in range(2)]
@@ -113,7 +117,7 @@ def thirds(codes:np.ndarray, rng)->list: # of boolean masks
     return [turn == f for f in range(3) if (turn == f).any()
             and len(np.unique(codes[turn != f])) > 1]
 
-# %% ../../nbs/lpboost/11_choosing_nu.ipynb #c9fd122c
+# %% ../../nbs/lpboost/11_choosing_nu.ipynb #086acc9c
 #| code-fold: true
 #| code-summary: "`held_out_scores`: programs along a path, scored on held-out rows"
 PATH_ROUNDS = 1000
@@ -125,11 +129,12 @@ def held_out_scores(est:Any,       # with make_oracle, and classes_
                    )->np.ndarray:  # (masters, held-out rows, programs)
     "Scores of held-out rows along a path, each program starting from the last one."
     X, codes, w = train
-    oracle, out, known = est.make_oracle(X, codes), [], None
+    oracle, out = est.make_oracle(X, codes), []
+    known:list = []
     for master in masters:
         labels = part_labels(master, codes, len(est.classes_))
-        parts = [conversation(oracle, master, y, w) for y, _ in labels]
-        for part, old in zip(parts, known or []):
+        parts:list = [conversation(oracle, master, y, w) for y, _ in labels]
+        for part, old in zip(parts, known):
             if hasattr(part, "add"): part.add(old)
         if converse(Run(parts, PATH_ROUNDS)).stopped == "interrupted":
             raise KeyboardInterrupt("interrupted while nu was being chosen")
@@ -154,7 +159,9 @@ def spread_of(part, alpha)->float:
     spread = float(np.sqrt(w @ (scores - w @ scores)**2))
     return spread if spread > 1e-9 else 1.
 
-# %% ../../nbs/lpboost/11_choosing_nu.ipynb #acf80cb2
+# %% ../../nbs/lpboost/11_choosing_nu.ipynb #89671606
+#| code-fold: true
+#| code-summary: "`Choice`, `choose_program`"
 class Choice(NamedTuple):
     "What held-out rows have decided."
     best: int            # number of the master
@@ -175,10 +182,11 @@ def choose_program(est:Any,       # with make_oracle, merge, classes_ and random
         scores = [held_out_scores(est, (X[~h], codes[~h], w[~h]/w[~h].sum()), X[h], masters)
                   for h in folds]
     rows = np.concatenate([np.flatnonzero(h) for h in folds])
-    told = codes[rows], w[rows], halves(codes)[rows]
+    told = codes[rows], w[rows], held_halves(codes)[rows]
     held = [Held(s, *told) for s in np.concatenate(scores, axis=1)]
     losses = np.array([honest_loss(h, K) for h in held])
     best = int(losses[:, 0].argmin())
     worth = losses[best, 0] < losses[best, 1]
-    link = fit_link(*held[best][:3], K) if worth else prior_link(codes, w, K)
+    own = held[best]
+    link = fit_link(own.scores, own.codes, own.weights, K) if worth else prior_link(codes, w, K)
     return Choice(best, link, losses[:, 0], float(losses[best, 1]))

@@ -127,6 +127,8 @@ def refuse_controls(est:Any)->None:
                          f"rows, got {est.subsample!r}")
 
 # %% ../../nbs/lpboost/05_estimators.ipynb #7bec8f99
+#| code-fold: true
+#| code-summary: "`program_master`: the master that solves an estimator's program"
 def program_master(est:Any,              # an estimator of this page
                    nu:float,             # fraction of rows, or share of twice the smaller class
                    relative:bool,        # which of the two?
@@ -143,7 +145,9 @@ def program_master(est:Any,              # an estimator of this page
     if interior: return LinearProgram(*settings)
     return SimplexProgram(*settings, stabilise=est.stabilise)
 
-# %% ../../nbs/lpboost/05_estimators.ipynb #5eb1ad4a
+# %% ../../nbs/lpboost/05_estimators.ipynb #e596c37e
+#| code-fold: true
+#| code-summary: "`_LinearBooster`: shared by the three estimators: an oracle in some ..."
 class _LinearBooster(Booster):
     "Shared by the three estimators: an oracle in some language under the linear program."
     #: language_ (str): "stumps", "trees", "itemsets", "subgraphs", "kernels" or "learner"
@@ -169,9 +173,10 @@ class _LinearBooster(Booster):
         """
         if self.language_ == "subgraphs" and self.early_stopping and validation is None:
             task, validation = hold_graphs(self, task)
-        self._rows = len(task[1])
-        run, stopping = begin_run(self, *task, validation)
-        listeners = [Progress()] if self.verbose else []
+        rows, codes, w = task
+        self._rows = len(codes)
+        run, stopping = begin_run(self, rows, codes, w, validation)
+        listeners:list = [Progress()] if self.verbose else []
         listeners += [_Machines([str(c) for c in self.classes_]), *stopping]
         converse(run, listeners + list(self.callbacks or []))
         keep_programs(self, run)
@@ -213,7 +218,8 @@ class _LinearBooster(Booster):
         -------
         Any
         """
-        return program_master(self, *getattr(self, "_nu", (self.nu, False)), self._rows)
+        nu, relative = getattr(self, "_nu", (self.nu, False))
+        return program_master(self, nu, relative, self._rows)
 
     def read_rows(self, X:Any, y:Any=None)->Any:
         """Input in the form its language wants.
@@ -290,6 +296,8 @@ class _LinearBooster(Booster):
         return weight_shares(self)
 
 # %% ../../nbs/lpboost/05_estimators.ipynb #c9c4be4c
+#| code-fold: true
+#| code-summary: "`spoken`, `_Machines`"
 def spoken(est:Any, X:Any)->SpokenOracle:
     "The oracle of an estimator's language."
     signed = est.program == "two-class"
@@ -309,6 +317,8 @@ class _Machines(Callback):
         return False
 
 # %% ../../nbs/lpboost/05_estimators.ipynb #536b4ccc
+#| code-fold: true
+#| code-summary: "`keep_programs`: history and programs of a run as attributes of the estimator"
 def keep_programs(est:Any, run:Run)->None:
     "History and programs of a run as attributes of the estimator."
     est._run = run if est.warm_start else None
@@ -352,6 +362,8 @@ def try_trees(est:Any, stumps:Any, choice:Any)->Any:
     return stumps
 
 # %% ../../nbs/lpboost/05_estimators.ipynb #05debb77
+#| code-fold: true
+#| code-summary: "`LPBoostClassifier`: totally corrective boosting by a linear program over ..."
 class LPBoostClassifier(_LinearBooster):
     """Totally corrective boosting by a linear program over stumps or patterns.
 
@@ -633,7 +645,7 @@ class LPBoostClassifier(_LinearBooster):
         tags.input_tags.sparse = named and self.oracle == "itemsets"
         return tags
 
-# %% ../../nbs/lpboost/05_estimators.ipynb #b7b4b9f6
+# %% ../../nbs/lpboost/05_estimators.ipynb #5febe222
 #| code-fold: true
 #| code-summary: "Reading a task with classes; has anything been learnt?"
 def read_classes(est:Any, X:Any, y:Any, sample_weight:Any)->tuple: # (rows, codes, weights)
@@ -655,13 +667,16 @@ def finish_link(est:Any, task:tuple)->None:
     if est._link is not None:
         est.link_ = dict(est._link, scale=est._link["scale"]/est._spread)
     elif learnt_nothing(est):
-        est.link_ = prior_link(*task[1:], len(est.classes_), est._count)
+        _, codes, w = task
+        est.link_ = prior_link(codes, w, len(est.classes_), est._count)
 
 def learnt_nothing(est:Any)->bool:
     "Is every program made of constants only?"
     return not any((m["alpha"][m["constant"] == 0] > 0).any() for m in est.models_)
 
 # %% ../../nbs/lpboost/05_estimators.ipynb #ec346616
+#| code-fold: true
+#| code-summary: "`ContrastOracle`: an oracle over training and reference rows: outputs ..."
 class ContrastOracle:
     "An oracle over training and reference rows: outputs minus their mean on the reference."
     kind = "real"
@@ -695,6 +710,8 @@ class ContrastOracle:
         return (found[0][:2], found[0][2]) if len(found[0]) == 3 else found[0]
 
 # %% ../../nbs/lpboost/05_estimators.ipynb #d7a6d1a7
+#| code-fold: true
+#| code-summary: "`reference_rows`: rows whose columns are drawn independently of one another"
 def reference_rows(X:np.ndarray, # training rows
                    w:np.ndarray, # their weights
                    rng,          # numpy RandomState
@@ -704,6 +721,8 @@ def reference_rows(X:np.ndarray, # training rows
     return np.column_stack([column[rng.choice(len(X), m, p=w/w.sum())] for column in X.T])
 
 # %% ../../nbs/lpboost/05_estimators.ipynb #99d8a4c2
+#| code-fold: true
+#| code-summary: "`_Describer`, `place_centres`"
 class _Describer(_LinearBooster):
     "What one class and one and a half have in common: languages and a threshold."
     #: offset_ (float): score at which the decision turns
@@ -743,6 +762,8 @@ def place_centres(est:Any, X:np.ndarray, rows:np.ndarray, w:np.ndarray)->None:
     est.centre_rows_, est.centres_, est.gamma_ = rows, X[rows], kernel_width(X, est.gamma, w)
 
 # %% ../../nbs/lpboost/05_estimators.ipynb #d7f5b07c
+#| code-fold: true
+#| code-summary: "`_NoClasses`: a method of classifiers that an outlier detector does not have"
 class _NoClasses:
     "A method of classifiers that an outlier detector does not have."
     def __set_name__(self, owner, name): self.name = name
@@ -750,7 +771,9 @@ class _NoClasses:
     def __get__(self, instance, owner=None):
         raise AttributeError(f"an outlier detector has no {self.name}")
 
-# %% ../../nbs/lpboost/05_estimators.ipynb #fda0ef7c
+# %% ../../nbs/lpboost/05_estimators.ipynb #bfd0906b
+#| code-fold: true
+#| code-summary: "`OneClassLPBoost`: one-class boosting: patterns that most inputs show and ..."
 class OneClassLPBoost(OutlierMixin, _Describer):
     """One-class boosting: patterns that most inputs show and a reference does not.
 
@@ -912,7 +935,9 @@ class OneClassLPBoost(OutlierMixin, _Describer):
         store(self, locals())
 
     def fit(self, X:"ArrayLike", y:"ArrayLike|None"=None,
-            sample_weight:"ArrayLike|None"=None)->"OneClassLPBoost":
+            sample_weight:"ArrayLike|None"=None,
+            validation:"tuple|None"=None, # (X, None): rows to stop early on
+           )->"OneClassLPBoost":
         """Solve the one-class program; `y` is ignored.
 
         Parameters
@@ -923,6 +948,8 @@ class OneClassLPBoost(OutlierMixin, _Describer):
             label of every row
         sample_weight : ArrayLike | None, default=None
             weight of every row; None: all the same
+        validation : tuple | None, default=None
+            (X, None): rows to stop early on
 
         Returns
         -------
@@ -935,7 +962,8 @@ class OneClassLPBoost(OutlierMixin, _Describer):
         if self.language_ == "kernels": place_centres(self, rows, np.arange(len(rows)), w)
         task = self.merge(rows, np.ones(n_inputs(rows), np.int64), w)
         self._reference = reference_of(self, task)
-        self.solve(task)
+        if validation is not None: validation = validation[0], np.ones(len(validation[0]), int)
+        self.solve(task, validation)
         set_offset(self, task)
         return self
 
@@ -1014,7 +1042,7 @@ class OneClassLPBoost(OutlierMixin, _Describer):
         tags.classifier_tags, tags.target_tags.required = None, False
         return tags
 
-# %% ../../nbs/lpboost/05_estimators.ipynb #d0fb9881
+# %% ../../nbs/lpboost/05_estimators.ipynb #946df31b
 #| code-fold: true
 #| code-summary: "The reference, and the threshold"
 def reference_of(est:Any, task:tuple)->"np.ndarray|None":
@@ -1032,13 +1060,16 @@ def set_offset(est:Any, task:tuple)->None:
     rows, _, w = task
     scores = model_scores(est, est.models_[0], rows)
     est.offset_ = float(soft_margin(scores, w/est.nu)[1]) - 1e-9
-    other = [] if est._reference is None else model_scores(est, est.models_[0], est._reference)
-    every = np.r_[scores, other]
+    every = scores
+    if est._reference is not None:
+        every = np.r_[scores, model_scores(est, est.models_[0], est._reference)]
     if len(every) > 1 and np.ptp(every) <= 1e-12:
         warnings.warn("every row has the same score: the description tells nothing apart; "
                       "longer patterns or a reference may help", RuntimeWarning, stacklevel=4)
 
 # %% ../../nbs/lpboost/05_estimators.ipynb #ccf57417
+#| code-fold: true
+#| code-summary: "`described_class`: which class is to be described"
 def described_class(y:Any,           # labels
                     pos_label=None, # the class to describe; None for the last of two
                    )->tuple:        # (classes, the described one last; labels as 1 for it and 0)
@@ -1060,6 +1091,8 @@ def described_class(y:Any,           # labels
     return np.array(pair), (np.asarray(y) == pos_label).astype(np.int64)
 
 # %% ../../nbs/lpboost/05_estimators.ipynb #cabfcd53
+#| code-fold: true
+#| code-summary: "`OneAndHalfClassLPBoost`: the 1.5-class program: describe one class by ..."
 class OneAndHalfClassLPBoost(_Describer):
     """The 1.5-class program: describe one class by patterns, with the other deciding which.
 
@@ -1299,6 +1332,8 @@ class OneAndHalfClassLPBoost(_Describer):
         return tags
 
 # %% ../../nbs/lpboost/05_estimators.ipynb #03f5fe9c
+#| code-fold: true
+#| code-summary: "`planted_graphs`: random labelled graphs with a planted motif: a triangle ..."
 def planted_graphs(n:int=100,       # graphs; every other one gets the motif
                    nodes:int=12,    # nodes of a graph before planting
                    noise:float=.0,  # share of wrong labels
@@ -1317,6 +1352,8 @@ def planted_graphs(n:int=100,       # graphs; every other one gets the motif
     return pairs, y
 
 # %% ../../nbs/lpboost/05_estimators.ipynb #1b1395b4
+#| code-fold: true
+#| code-summary: "`plot_terms`: the largest terms as labelled bars; blue speaks for the ..."
 def plot_terms(est,        # any fitted estimator of this page
                ax=None,    # axes; a new figure if None
                top:int=12, # most terms drawn
@@ -1335,7 +1372,9 @@ def plot_terms(est,        # any fitted estimator of this page
     ax.grid(axis="y", visible=False)
     return ax
 
-# %% ../../nbs/lpboost/05_estimators.ipynb #32367dbf
+# %% ../../nbs/lpboost/05_estimators.ipynb #72172a1d
+#| code-fold: true
+#| code-summary: "`plot_patterns`: the subgraphs of largest weight, drawn"
 def plot_patterns(est,       # a fitted estimator with oracle="subgraphs"
                   top:int=5, # most patterns drawn
                  ):          # the figure
@@ -1353,6 +1392,7 @@ def plot_patterns(est,       # a fitted estimator with oracle="subgraphs"
     fig, axes = plt.subplots(1, len(room), figsize=(.43*sum(room), 2), width_ratios=room,
                              squeeze=False)
     for ax, k in zip(axes[0], order):
-        plot_pattern(*patterns[k], est.node_names_, est.edge_names_, ax)
+        root, code = patterns[k]
+        plot_pattern(root, code, est.node_names_, est.edge_names_, ax)
         ax.set_title(f"{alpha[k]*(m['patterns']['sign'][k] or 1):+.3f}")
     return fig

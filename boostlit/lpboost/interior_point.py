@@ -6,8 +6,8 @@ much as sorting the rows."""
 
 # %% auto #0
 __all__ = ['Point', 'moved', 'products', 'DenseColumns', 'CodedColumns', 'coded_edges',
-           'coded_margins', 'coded_gram', 'NewtonSystem', 'direction', 'step_lengths',
-           'newton_step', 'InteriorPoint', 'cold_start', 'warm_start', 'StumpFamily',
+           'coded_margins', 'coded_gram', 'NewtonSystem', 'newton_direction', 'step_lengths',
+           'interior_step', 'InteriorPoint', 'cold_start', 'warm_start', 'StumpFamily',
            'feature_edges', 'best_cuts', 'best_stumps', 'stump_codes', 'LinearProgram',
            'LinearConversation', 'ask_program', 'constant_columns', 'add_columns', 'take_solution',
            'rounded', 'padded', 'round_solution', 'noisy_rows']
@@ -19,10 +19,12 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from ..core.loop import serves
 from ..core.stumps import STUMP, prepare, stump_outputs
 from .column_generation import (CONSTANTS, NO_PATTERN, ProgramConversation,
-                                                SimplexProgram, Solution, price)
+                                                SimplexProgram, ProgramSolution, price)
 from .linear_program import soft_margin
 
 # %% ../../nbs/lpboost/09_interior_point.ipynb #ad72747b
+#| code-fold: true
+#| code-summary: "`Point`: where an interior point method stands: Eq. (1)"
 class Point(NamedTuple):
     "Where an interior point method stands: Eq. (1)."
     lam: np.ndarray    # weights of the rows
@@ -35,6 +37,8 @@ class Point(NamedTuple):
     high: np.ndarray   # w: price of lam <= caps
 
 # %% ../../nbs/lpboost/09_interior_point.ipynb #1e8a0c85
+#| code-fold: true
+#| code-summary: "`moved`, `products`"
 def moved(p:Point, d:Point, first:float, second:float)->Point:
     "A step along `d`: `first` of it in the weights, `second` in the prices."
     return Point(p.lam + first*d.lam, p.room + first*d.room, p.slack + first*d.slack,
@@ -47,6 +51,8 @@ def products(p:Point)->float:
     return float(total)/(2*len(p.lam) + len(p.alpha))
 
 # %% ../../nbs/lpboost/09_interior_point.ipynb #127a3751
+#| code-fold: true
+#| code-summary: "`DenseColumns`: columns written out as a matrix of outputs times labels"
 class DenseColumns:
     "Columns written out as a matrix of outputs times labels."
     def __init__(self, y:np.ndarray): # labels -1, +1
@@ -68,6 +74,8 @@ class DenseColumns:
         return root @ root.T
 
 # %% ../../nbs/lpboost/09_interior_point.ipynb #b07856eb
+#| code-fold: true
+#| code-summary: "`CodedColumns`: columns that look at the code of one feature each ..."
 class CodedColumns:
     "Columns that look at the code of one feature each: products by histograms."
     def __init__(self, y:np.ndarray, # labels -1, +1
@@ -133,6 +141,8 @@ def coded_gram(columns:CodedColumns, theta:np.ndarray)->np.ndarray: # (columns, 
     return out
 
 # %% ../../nbs/lpboost/09_interior_point.ipynb #77f23bde
+#| code-fold: true
+#| code-summary: "`NewtonSystem`: eq. (2) at a point, factorised"
 class NewtonSystem:
     "Eq. (2) at a point, factorised."
     def __init__(self, columns, groups, p:Point):
@@ -156,6 +166,8 @@ class NewtonSystem:
         self.off_alpha = 1 - p.alpha.sum()
 
 # %% ../../nbs/lpboost/09_interior_point.ipynb #57b3e142
+#| code-fold: true
+#| code-summary: "`_factorise`: cholesky factor of the matrix of Eq. (2); a failing one ..."
 def _factorise(gram, diagonal):
     "Cholesky factor of the matrix of Eq. (2); a failing one gets a heavier diagonal."
     at = np.diag_indices(len(gram))
@@ -169,7 +181,9 @@ def _factorise(gram, diagonal):
     raise LinAlgError("the Newton system is singular")
 
 # %% ../../nbs/lpboost/09_interior_point.ipynb #b3a72c2d
-def direction(system:NewtonSystem, low, high, pair)->Point:
+#| code-fold: true
+#| code-summary: "`direction`: the step for wanted changes of the three kinds of products"
+def newton_direction(system:NewtonSystem, low, high, pair)->Point:
     "The step for wanted changes of the three kinds of products."
     p, theta = system.p, system.theta
     pull = system.off_margins + low/p.lam - high/p.room
@@ -183,6 +197,8 @@ def direction(system:NewtonSystem, low, high, pair)->Point:
                  (low - p.low*lam)/p.lam, (high + p.high*lam)/p.room)
 
 # %% ../../nbs/lpboost/09_interior_point.ipynb #a520ed13
+#| code-fold: true
+#| code-summary: "`_longest`, `step_lengths`"
 def _longest(x, dx):
     "How far `x + t dx` stays positive, at most 1."
     falls = dx < 0
@@ -194,17 +210,19 @@ def step_lengths(p:Point, d:Point)->tuple:
             min(_longest(p.alpha, d.alpha), _longest(p.low, d.low), _longest(p.high, d.high)))
 
 # %% ../../nbs/lpboost/09_interior_point.ipynb #83a4040d
-def newton_step(columns, groups, p:Point)->Point:
+def interior_step(columns, groups, p:Point)->Point:
     "One predictor-corrector step towards smaller mu."
     system, mu = NewtonSystem(columns, groups, p), products(p)
-    d = direction(system, -p.lam*p.low, -p.room*p.high, -p.alpha*p.slack)
+    d = newton_direction(system, -p.lam*p.low, -p.room*p.high, -p.alpha*p.slack)
     aim = mu*(products(moved(p, d, *step_lengths(p, d)))/mu)**3
-    d = direction(system, aim - p.lam*p.low - d.lam*d.low, aim - p.room*p.high - d.room*d.high,
+    d = newton_direction(system, aim - p.lam*p.low - d.lam*d.low, aim - p.room*p.high - d.room*d.high,
                   aim - p.alpha*p.slack - d.alpha*d.slack)
     lengths = [t if t == 1 else .99*t for t in step_lengths(p, d)]
     return moved(p, d, *lengths)
 
 # %% ../../nbs/lpboost/09_interior_point.ipynb #58c83ec1
+#| code-fold: true
+#| code-summary: "`InteriorPoint`: the restricted program over a growing set of columns"
 class InteriorPoint:
     "The restricted program over a growing set of columns."
     def __init__(self, columns, caps:np.ndarray, groups:np.ndarray):
@@ -227,7 +245,7 @@ class InteriorPoint:
         self.point = cold_start(self) if self.point is None else warm_start(self)
         best = None
         for _ in range(most):
-            try: point = newton_step(self.columns, self.groups, self.point)
+            try: point = interior_step(self.columns, self.groups, self.point)
             except LinAlgError: break
             if not all(np.isfinite(v).all() for v in point): break
             self.point, self.mu = point, products(point)
@@ -271,6 +289,8 @@ def warm_start(solver:InteriorPoint)->Point:
                  np.maximum(p.high, mu/p.room))
 
 # %% ../../nbs/lpboost/09_interior_point.ipynb #b750d644
+#| code-fold: true
+#| code-summary: "`StumpFamily`: all stumps on a table; answers with the best few of every ..."
 class StumpFamily:
     "All stumps on a table; answers with the best few of every feature."
     kind = "sign"
@@ -317,6 +337,8 @@ class StumpFamily:
         return stump_outputs(stump, X)[0]
 
 # %% ../../nbs/lpboost/09_interior_point.ipynb #1d7ad004
+#| code-fold: true
+#| code-summary: "`feature_edges`: edges of all stumps on one feature"
 def feature_edges(family:StumpFamily, # the stumps
                   j:int,              # a feature
                   signed:np.ndarray,  # signed weights, rounded
@@ -330,6 +352,8 @@ def feature_edges(family:StumpFamily, # the stumps
     return np.abs(left) + np.abs(right) + abs(missing), left, right, missing
 
 # %% ../../nbs/lpboost/09_interior_point.ipynb #9a205b96
+#| code-fold: true
+#| code-summary: "`best_cuts`: the largest edges; among ordered cuts only those with no ..."
 def best_cuts(edges:np.ndarray, # of all cuts of a feature
               ordered:bool,     # are neighbours alike?
               most:int,         # cuts wanted
@@ -343,6 +367,8 @@ def best_cuts(edges:np.ndarray, # of all cuts of a feature
     return cuts[np.argsort(-edges[cuts], kind="stable")[:most]]
 
 # %% ../../nbs/lpboost/09_interior_point.ipynb #6e462505
+#| code-fold: true
+#| code-summary: "`best_stumps`: the best cuts of every feature with an edge above ..."
 def best_stumps(family:StumpFamily, y, w, most:int, threshold:float)->list:
     "The best cuts of every feature with an edge above `threshold`, best first."
     unit, found = 2.**-45*max(np.abs(w).sum(), 1e-300), []
@@ -360,6 +386,8 @@ def best_stumps(family:StumpFamily, y, w, most:int, threshold:float)->list:
     return found[:most]
 
 # %% ../../nbs/lpboost/09_interior_point.ipynb #ead27a86
+#| code-fold: true
+#| code-summary: "`stump_codes`: a stump as a value per code of its feature"
 def stump_codes(family:StumpFamily, stump)->tuple: # (feature, value per code)
     "A stump as a value per code of its feature."
     j = int(stump["feature"])
@@ -370,6 +398,8 @@ def stump_codes(family:StumpFamily, stump)->tuple: # (feature, value per code)
     return j, np.r_[says, stump["missing"]] if family.missing[j] else says
 
 # %% ../../nbs/lpboost/09_interior_point.ipynb #ab5c6494
+#| code-fold: true
+#| code-summary: "`LinearProgram`: the soft-margin linear program by interior points: all ..."
 class LinearProgram(SimplexProgram):
     "The soft-margin linear program by interior points: all coefficients anew in every round."
     def __init__(self, nu:float=.5,            # fraction of the rows that may miss the margin
@@ -381,7 +411,9 @@ class LinearProgram(SimplexProgram):
                  relative:bool=False):         # is nu a share of twice the smaller class?
         super().__init__(nu, gap, program, constants, columns, node_budget, relative)
 
-# %% ../../nbs/lpboost/09_interior_point.ipynb #a8df9641
+# %% ../../nbs/lpboost/09_interior_point.ipynb #9e8d50be
+#| code-fold: true
+#| code-summary: "`LinearConversation`: column generation: several answers per round, then ..."
 @serves(object, LinearProgram)
 class LinearConversation(ProgramConversation):
     "Column generation: several answers per round, then the program again."
@@ -393,6 +425,7 @@ class LinearConversation(ProgramConversation):
         self.solver = InteriorPoint(self.store, state.caps, state.groups)
         self.seen:set = set()
         self.found:Any = None
+        self.nodes, self.best = 0, np.empty(0)
         if self.master.constants:
             self.store.add(constant_columns(self.store))
             self.hypotheses += CONSTANTS
@@ -419,6 +452,8 @@ class LinearConversation(ProgramConversation):
     def close(self): return round_solution(self)
 
 # %% ../../nbs/lpboost/09_interior_point.ipynb #04de80a6
+#| code-fold: true
+#| code-summary: "`ask_program`, `constant_columns`"
 def ask_program(part:LinearConversation):
     "Put the question; remember answers and bound."
     master, state = part.master, part.state
@@ -437,6 +472,8 @@ def constant_columns(store)->list:
     return [np.full(len(store.y), s) for s in (1., -1.)]
 
 # %% ../../nbs/lpboost/09_interior_point.ipynb #30f94bbc
+#| code-fold: true
+#| code-summary: "`add_columns`, `take_solution`"
 def add_columns(part:LinearConversation, hypotheses)->int:
     "Put new columns into the program, each content once; how many were new?"
     column, fresh = getattr(part.oracle, "column", part.oracle.outputs), []
@@ -458,6 +495,8 @@ def take_solution(part:LinearConversation, weights, alpha, value):
     part.settle(np.arange(len(part.best)), part.best, part.primal)
 
 # %% ../../nbs/lpboost/09_interior_point.ipynb #5270fd14
+#| code-fold: true
+#| code-summary: "`rounded`, `padded`, `round_solution`"
 def rounded(part:LinearConversation, alpha:np.ndarray, loss:float)->np.ndarray:
     "Leave out the smallest weights as long as the value falls by no more than `loss`."
     goal = part.solver.value(padded(part, alpha)) - loss
@@ -471,16 +510,18 @@ def padded(part:LinearConversation, alpha:np.ndarray)->np.ndarray:
     "Weights for every column of the store: an interrupt may have left some without a hypothesis."
     return np.r_[alpha, np.zeros(len(part.store) - len(alpha))]
 
-def round_solution(part:LinearConversation)->Solution:
+def round_solution(part:LinearConversation)->ProgramSolution:
     "The last stage with few weights, and its margins."
     alpha = rounded(part, part.full(part.stages[-1]), .1*part.master.gap)
     margins = part.margins(alpha)
     rho = tuple(float(s*soft_margin(margins[g > 0], part.state.caps[g > 0])[1])
                 for s, g in zip((1, -1), part.state.groups))
     value = min(part.primal, part.stages[-1].value)
-    return Solution(alpha, rho, part.state.weights, value, part.dual)
+    return ProgramSolution(alpha, rho, part.state.weights, value, part.dual)
 
 # %% ../../nbs/lpboost/09_interior_point.ipynb #ef3a80bf
+#| code-fold: true
+#| code-summary: "`noisy_rows`: labels from a linear rule, some of them turned"
 def noisy_rows(n:int,           # rows
                d:int=20,        # features
                noise:float=.1,  # share of turned labels

@@ -7,15 +7,16 @@ boosting appear as the dual variables."""
 __all__ = ['LPSolution', 'threshold_columns', 'check_nu', 'soft_margin', 'solve_linprog',
            'two_class_lp', 'two_class_dual', 'margin_shares']
 
-# %% ../../nbs/lpboost/01_linear_program.ipynb #25067dd7
+# %% ../../nbs/lpboost/01_linear_program.ipynb #0ced3036
 from collections import namedtuple
+from typing import Any
 import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import csr_array, eye_array, hstack
 
 # %% ../../nbs/lpboost/01_linear_program.ipynb #d2de1507
 #| code-fold: true
-#| code-summary: "`threshold_columns`: write a small family of stumps out in full: every feature, every cut, both signs"
+#| code-summary: "`threshold_columns`: write a small family of stumps out in full: every ..."
 def threshold_columns(X:np.ndarray,     # (n, d) numbers
                       n_cuts:int=8,     # thresholds a feature, at quantiles
                      )->np.ndarray:     # (n, P) values -1 and +1, closed under complement
@@ -25,21 +26,22 @@ def threshold_columns(X:np.ndarray,     # (n, d) numbers
     H = np.concatenate([np.where(X <= cut, 1., -1.) for cut in q], axis=1)
     return np.concatenate([H, -H], axis=1)
 
-# %% ../../nbs/lpboost/01_linear_program.ipynb #ac84a605
-def check_nu(nu:float)->float: # the same number, if it lies in (0, 1]
+# %% ../../nbs/lpboost/01_linear_program.ipynb #a08a273d
+def check_nu(nu:Any)->float: # the same number, if it lies in (0, 1]
     "`nu` is a fraction: above one the program is unbounded, at zero the price is infinite."
-    if isinstance(nu, (bool, str)) or not np.isscalar(nu) or not 0 < nu <= 1:
+    good = isinstance(nu, (int, float, np.number)) and not isinstance(nu, bool)
+    if not (good and 0 < nu <= 1):
         raise ValueError(f"nu must lie in (0, 1], got {nu!r}")
     return float(nu)
 
-# %% ../../nbs/lpboost/01_linear_program.ipynb #6d8fc7b8
+# %% ../../nbs/lpboost/01_linear_program.ipynb #56184d44
 def soft_margin(margins:np.ndarray,  # margins m_i
                 caps:np.ndarray,     # s_i/nu: the price of each unit of slack
                )->tuple:             # (largest objective, the rho that attains it)
     "The best threshold for given margins: a weighted quantile, no solver needed."
     order = np.argsort(margins, kind="stable")
     m, used = margins[order], np.cumsum(caps[order])
-    k = min(np.searchsorted(used, 1-1e-12), len(m)-1)
+    k = min(int(np.searchsorted(used, 1-1e-12)), len(m)-1)
     rho = m[k]
     return rho - np.sum(caps*np.maximum(0, rho-margins)), rho
 
@@ -50,7 +52,7 @@ LPSolution = namedtuple("LPSolution", "objective alpha rho slack weights")
 
 # %% ../../nbs/lpboost/01_linear_program.ipynb #3ae8839d
 #| code-fold: true
-#| code-summary: "`solve_linprog`: scipy.optimize.linprog with tight tolerances and a clear failure"
+#| code-summary: "`solve_linprog`: scipy.optimize.linprog with tight tolerances and a clear ..."
 def solve_linprog(*args, **kw):
     "`scipy.optimize.linprog` with tight tolerances and a clear failure."
     tight = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
@@ -58,13 +60,13 @@ def solve_linprog(*args, **kw):
     if r.status: raise ValueError(f"the linear program has no optimum: {r.message}")
     return r
 
-# %% ../../nbs/lpboost/01_linear_program.ipynb #707932c9
+# %% ../../nbs/lpboost/01_linear_program.ipynb #656c0a06
 #| code-fold: true
-#| code-summary: "`two_class_lp`: solve the primal over all columns at once; unknowns are alpha, rho and the slacks"
+#| code-summary: "`two_class_lp`: solve the primal over all columns at once; unknowns are ..."
 def two_class_lp(H:np.ndarray,      # (n, P) outputs of all hypotheses
                  y:np.ndarray,      # (n,) labels -1, +1
                  nu:float,          # fraction of examples that may miss the margin
-                 w:np.ndarray=None, # shares of the examples, summing to one; equal if None
+                 w:"np.ndarray|None"=None, # shares of the examples, summing to one; equal if None
                 )->LPSolution:      # objective, alpha, rho, slack and example weights
     "Solve the primal over all columns at once; unknowns are alpha, rho and the slacks."
     n, P = H.shape
@@ -75,13 +77,13 @@ def two_class_lp(H:np.ndarray,      # (n, P) outputs of all hypotheses
                       bounds=[(0, None)]*P + [(None, None)] + [(0, None)]*n)
     return LPSolution(-r.fun, r.x[:P], r.x[P], r.x[P+1:], -r.ineqlin.marginals)
 
-# %% ../../nbs/lpboost/01_linear_program.ipynb #df3cb097
+# %% ../../nbs/lpboost/01_linear_program.ipynb #4a04bfec
 #| code-fold: true
-#| code-summary: "`two_class_dual`: solve the dual over all rows at once; unknowns are the example weights and gamma"
+#| code-summary: "`two_class_dual`: solve the dual over all rows at once; unknowns are the ..."
 def two_class_dual(H:np.ndarray,      # (n, P) outputs of all hypotheses
                    y:np.ndarray,      # (n,) labels -1, +1
                    nu:float,          # fraction of examples that may miss the margin
-                   w:np.ndarray=None, # shares of the examples, summing to one; equal if None
+                   w:"np.ndarray|None"=None, # shares of the examples, summing to one; equal if None
                   )->LPSolution:      # as for the primal: alpha are the multipliers of the rows
     "Solve the dual over all rows at once; unknowns are the example weights and gamma."
     n, P = H.shape

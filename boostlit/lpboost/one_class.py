@@ -30,10 +30,10 @@ def toy_points(n:int=60,   # positives
     neg = np.r_[g.normal((2.6, .6), .6, (m//2, 2)), g.normal((-.2, -2.2), .3, (m-m//2, 2))]
     return np.r_[pos, neg], np.r_[np.ones(n), -np.ones(m)]
 
-# %% ../../nbs/lpboost/04_one_class.ipynb #9a53adbe
+# %% ../../nbs/lpboost/04_one_class.ipynb #fc71ba09
 def one_class_lp(H:np.ndarray,      # (n, P) presences of the positives
                  nu:float,          # fraction that may be rejected
-                 w:np.ndarray=None, # shares of the examples; equal if None
+                 w:"np.ndarray|None"=None, # shares of the examples; equal if None
                 )->LPSolution:      # objective, alpha, rho, slack and example weights
     "Solve the one-class program over all columns at once."
     return two_class_lp(H, np.ones(len(H)), nu, w)
@@ -46,7 +46,7 @@ def _classes(y):
 
 # %% ../../nbs/lpboost/04_one_class.ipynb #4b455ea5
 #| code-fold: true
-#| code-summary: "`one_and_half_lp`: solve the primal of the 1.5-class program over all columns at once"
+#| code-summary: "`one_and_half_lp`: solve the primal of the 1.5-class program over all ..."
 def one_and_half_lp(H:np.ndarray,   # (n, P) presences
                     y:np.ndarray,   # labels -1, +1
                     nu:float,       # fraction of each class that may miss its margin

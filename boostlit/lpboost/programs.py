@@ -16,13 +16,13 @@ import pyarrow
 from ..core.boosters import feature_names, terms_table
 from ..core.models import (TABLE_FIELDS, Array, Each, Group, Labels, OrMissing, OrNone,
                                   Real, Records, Table, Text, Whole)
-from .column_generation import Solution, is_constant, n_inputs
+from .column_generation import ProgramSolution, is_constant, n_inputs
 from .languages import ITEM, LANGUAGES, NodeLabel, check_patterns
 
 # %% ../../nbs/lpboost/12_programs.ipynb #f5e20fd9
 #| code-fold: true
 #| code-summary: "A solution as plain arrays"
-def pack_model(est:Any, part:Any, solution:Solution)->dict:
+def pack_model(est:Any, part:Any, solution:ProgramSolution)->dict:
     "What a model remembers of a solution: patterns as arrays, weights, stages, margins."
     language, known = LANGUAGES[est.language_], part.hypotheses[:len(solution.alpha)]
     stages = [(s.ids[s.alpha > least(s.alpha)], s.alpha[s.alpha > least(s.alpha)])
@@ -53,6 +53,8 @@ def supports(language:Any, part:Any, hypotheses:list)->np.ndarray:
     return np.array(shares, np.float64)
 
 # %% ../../nbs/lpboost/12_programs.ipynb #a5457e85
+#| code-fold: true
+#| code-summary: "`model_columns`, `model_scores`, `model_stages`"
 def model_columns(est:Any, model:dict, X:Any)->np.ndarray: # (columns, n)
     "Outputs of a model's columns, constants included."
     out = np.empty((len(model["constant"]), n_inputs(X)))
@@ -72,7 +74,7 @@ def model_stages(est:Any, model:dict, X:Any)->"Iterator[np.ndarray]":
     for stage in model["stages"][:-1]: yield stage["alpha"] @ out[stage["column"]]
     yield model["alpha"] @ out
 
-# %% ../../nbs/lpboost/12_programs.ipynb #32a53178
+# %% ../../nbs/lpboost/12_programs.ipynb #e5fbd1f7
 #| code-fold: true
 #| code-summary: "Terms in words, and their weight by feature"
 def model_terms(est:Any)->"pyarrow.Table":
@@ -84,7 +86,8 @@ def model_terms(est:Any)->"pyarrow.Table":
 
 def program_terms(est:Any, m:dict, target:str)->list: # of dicts
     "The terms of one program."
-    language, rows, first = LANGUAGES[est.language_], [], {}
+    language, rows = LANGUAGES[est.language_], []
+    first:dict = {}
     for r, stage in enumerate(m["stages"], 1):
         for k in stage["column"]: first.setdefault(int(k), r)
     nothing = np.full(len(m["constant"]), np.nan)
