@@ -7,16 +7,16 @@ exact, and linear in the pairs."""
 __all__ = ['PAIR_STUMP', 'PROJECTIONS', 'reference_direction', 'pairwise_reference', 'pair_scores',
            'candidate_projections', 'PairStumpOracle', 'ExactGentle', 'PairGentle']
 
-# %% ../../nbs/pairwise/03_boosting.ipynb #c0ca0860
+# %% ../../nbs/pairwise/03_boosting.ipynb #1672de42
 import math
 import numpy as np
 from ..core.loop import Conversation, serves
 from ..core.masters import Gentle
 from .gentle_stumps import best_threshold
 from numpy.typing import ArrayLike
-from .kernels import (add_stumps, array_directions, halves_of, lines_of, load_of,
-                                       real_search, rounded, search, signs_of, space_for,
-                                       targets_of)
+from .kernels import (add_pair_stumps, array_directions, exact_terms, halves_of,
+                                       lines_of, load_of, real_search, real_targets,
+                                       search_lines, signs_of, space_for)
 from .projection import weighted_scatter
 
 # %% ../../nbs/pairwise/03_boosting.ipynb #82d78f72
@@ -53,7 +53,9 @@ def pairwise_reference(pairs:np.ndarray, # (n, 2, d)
         w /= w.sum()
     return stumps
 
-# %% ../../nbs/pairwise/03_boosting.ipynb #92b4d83a
+# %% ../../nbs/pairwise/03_boosting.ipynb #85f4d5ef
+#| code-fold: true
+#| code-summary: "`pair_scores`: sum of the stumps on each pair"
 def pair_scores(
     stumps: np.ndarray,  # array of dtype `PAIR_STUMP`
     pairs: np.ndarray,  # (n, 2, d)
@@ -67,13 +69,16 @@ def pair_scores(
         raise ValueError(
             f"a stump speaks of component {feature.max()}, pairs have {pairs.shape[2]}"
         )
-    numbers = np.stack([stumps[name] for name in PAIR_STUMP.names[1:]], axis=1)
+    fields = "p", "q", "threshold", "above", "below"
+    numbers = np.stack([stumps[name] for name in fields], axis=1)
     out = np.zeros((len(feature) if staged else 1, len(pairs)))
     if len(feature):
-        add_stumps(feature, numbers, pairs, symmetric, len(feature) // len(out), out)
+        add_pair_stumps(feature, numbers, pairs, symmetric, len(feature) // len(out), out)
     return out if staged else out[0]
 
-# %% ../../nbs/pairwise/03_boosting.ipynb #0d06ca49
+# %% ../../nbs/pairwise/03_boosting.ipynb #925ff554
+#| code-fold: true
+#| code-summary: "`candidate_projections`: candidate lines of each method"
 PROJECTIONS = ("swlda", "lda", "difference", "concatenation")
 
 def candidate_projections(projection:str, # one of `PROJECTIONS`
@@ -86,7 +91,9 @@ def candidate_projections(projection:str, # one of `PROJECTIONS`
     if projection == "concatenation": return np.repeat(np.arange(d), 2), np.tile(np.eye(2), (d, 1))
     return np.arange(d), np.tile([1., -1.], (d, 1))
 
-# %% ../../nbs/pairwise/03_boosting.ipynb #ddff7126
+# %% ../../nbs/pairwise/03_boosting.ipynb #d5199290
+#| code-fold: true
+#| code-summary: "`_LineSearch`: pairs component by component, and the search for the best stump"
 class _LineSearch:
     "Pairs component by component, and the search for the best stump."
     kind = "real"
@@ -94,7 +101,7 @@ class _LineSearch:
     def _label_stump(self, signs, weights):
         "(candidate, its cut as `Halves`, gain) for targets -1 and +1."
         load = load_of(signs, weights)
-        j, cut, gain = search(self.lines, load, self.space, self.learn)
+        j, cut, gain = search_lines(self.lines, load, self.space, self.learn)
         if j < 0: return j, None, 0.
         halves = halves_of(self._along(j), cut, load.weight, load.weight*load.sign)
         return j, halves, gain/float(load.totals.sum())
@@ -104,7 +111,7 @@ class _LineSearch:
         if self.learn:
             load = load_of(signs_of(targets), weights*np.abs(targets))
             self.lines.directions[:] = array_directions(self.lines, load)
-        real = targets_of(targets, weights)
+        real = real_targets(targets, weights)
         j, cut, gain = real_search(self.lines, real)
         if j < 0: return j, None, 0.
         halves = halves_of(self._along(j), cut, real.weight, real.moment)
@@ -126,7 +133,9 @@ class _LineSearch:
         self.known = np.array(targets), signs_of(targets)
         return self.known[1]
 
-# %% ../../nbs/pairwise/03_boosting.ipynb #f60d4034
+# %% ../../nbs/pairwise/03_boosting.ipynb #62144ee6
+#| code-fold: true
+#| code-summary: "`PairStumpOracle`: best pairwise stump for given targets and weights, over …"
 class PairStumpOracle(_LineSearch):
     "Best pairwise stump for given targets and weights, over all components at once."
 
@@ -144,7 +153,7 @@ class PairStumpOracle(_LineSearch):
         self.lines = lines_of(U, V, *given)
         self.projection, self.shrink, self.symmetric = projection, shrink, symmetric
         self.learn, self.known = directions is None and projection in ("swlda", "lda"), None
-        self.last = None, None          # the last answer, and the pairs above its cut
+        self.last: tuple = None, None  # the last answer, and the pairs above its cut
         bins = np.clip(len(U[0]) // 4, 32, 8192) if n_bins is None else np.clip(n_bins, 2, 2**20)
         self.space = space_for(len(U[0]), int(bins))
 
@@ -199,13 +208,15 @@ class PairStumpOracle(_LineSearch):
         self.lines.directions[:] = memory["directions"]
         self.learn = bool(memory["learn"])
 
-# %% ../../nbs/pairwise/03_boosting.ipynb #dbb3cc79
+# %% ../../nbs/pairwise/03_boosting.ipynb #62247333
+#| code-fold: true
+#| code-summary: "`ExactGentle`: gentle AdaBoost whose sums do not depend on the order of the rows"
 class ExactGentle(Gentle):
     "Gentle AdaBoost whose sums do not depend on the order of the rows."
     def start(self, y, weights, n_classes):
         "The usual state, and the starting weights as terms of an exact sum."
         state = super().start(y, weights, n_classes)
-        self.exact_start = rounded(state.start)
+        self.exact_start = exact_terms(state.start)
         return state
 
     def answer(self, state, outputs, gain):
@@ -221,12 +232,14 @@ class ExactGentle(Gentle):
         margins = state.y*state.scores
         least = float(margins.min())
         raw = state.start*np.exp(least - margins)
-        total = float(rounded(raw).sum())
+        total = float(exact_terms(raw).sum())
         state.weights = raw/total
         state.loss = total*math.exp(min(-least, 700.))
         state.error = float(self.exact_start @ (margins <= 0))
 
-# %% ../../nbs/pairwise/03_boosting.ipynb #464765c8
+# %% ../../nbs/pairwise/03_boosting.ipynb #8c999c8e
+#| code-fold: true
+#| code-summary: "`PairGentle`: gentle AdaBoost over pair stumps with exact sums"
 @serves(PairStumpOracle, Gentle)
 class PairGentle(Conversation):
     "Gentle AdaBoost over pair stumps with exact sums."

@@ -8,7 +8,7 @@ __all__ = ['form_pairs', 'check_shape', 'check_pairs', 'check_settings', 'with_r
            'keep_terms', 'scaled_stumps', 'score_pairs', 'Ranking', 'rank_gallery', 'pair_file',
            'PairwiseBoostClassifier', 'best_cut', 'pair_terms', 'stump_angles', 'plot_directions']
 
-# %% ../../nbs/pairwise/06_estimator.ipynb #1aad7f66
+# %% ../../nbs/pairwise/06_estimator.ipynb #11ec28e1
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 import copy
@@ -23,9 +23,11 @@ from ..core.loop import Progress, converse
 from ..core.masters import Gentle
 from ..core.models import Array, Labels, OrMissing, Real, Records, Table, Whole
 from .boosting import PAIR_STUMP, PROJECTIONS, PairStumpOracle, pair_scores
-from .lifting import LiftedOracle, pair_axes, quadratic_scores, rotate_pairs
+from .lifting import LiftedOracle, quadratic_scores, rotate_pairs
 
-# %% ../../nbs/pairwise/06_estimator.ipynb #1ca39249
+# %% ../../nbs/pairwise/06_estimator.ipynb #4bc934b5
+#| code-fold: true
+#| code-summary: "`form_pairs`: pairs of samples, fetched by index where they are given by index"
 def form_pairs(
     pairs: "ArrayLike",  # (n, 2, d) pairs, or (n, 2) indices when there is a preprocessor
     preprocessor=None,  # (m, d) samples, or a function from indices to samples
@@ -50,7 +52,9 @@ def form_pairs(
         samples = known[index.ravel()]
     return samples.reshape(len(index), 2, -1)
 
-# %% ../../nbs/pairwise/06_estimator.ipynb #3811fc37
+# %% ../../nbs/pairwise/06_estimator.ipynb #2915212d
+#| code-fold: true
+#| code-summary: "`check_shape`: complain about pairs of the wrong shape or number of features"
 def check_shape(est, pairs, reset:bool):
     "Complain about pairs of the wrong shape or number of features."
     shape = np.shape(pairs)
@@ -62,7 +66,9 @@ def check_shape(est, pairs, reset:bool):
         raise ValueError(f"the samples of these pairs have {shape[2]} features, the classifier was "
                          f"fitted on {est.n_features_in_}")
 
-# %% ../../nbs/pairwise/06_estimator.ipynb #f138ba47
+# %% ../../nbs/pairwise/06_estimator.ipynb #b78f2f21
+#| code-fold: true
+#| code-summary: "`check_pairs`: validated float64 pairs of shape (n, 2, d), and labels if given"
 def check_pairs(est, pairs, y="no_validation", reset=False):
     "Validated float64 pairs of shape (n, 2, d), and labels if given."
     if y is None:
@@ -75,7 +81,9 @@ def check_pairs(est, pairs, y="no_validation", reset=False):
     if reset: est.n_features_in_ = np.shape(pairs)[2]
     return out
 
-# %% ../../nbs/pairwise/06_estimator.ipynb #ed9e6bb4
+# %% ../../nbs/pairwise/06_estimator.ipynb #7416e9be
+#| code-fold: true
+#| code-summary: "`check_settings`: complain about parameters out of range"
 def check_settings(est):
     "Complain about parameters out of range."
     kinds = (*PROJECTIONS, "lifted")
@@ -86,7 +94,9 @@ def check_settings(est):
     if est.ridge is not None and not 0 <= est.ridge < math.inf:
         raise ValueError(f"ridge must be None or not negative, got {est.ridge!r}")
 
-# %% ../../nbs/pairwise/06_estimator.ipynb #f0e76617
+# %% ../../nbs/pairwise/06_estimator.ipynb #a52c5898
+#| code-fold: true
+#| code-summary: "`with_rate`: a copy of an estimator whose learning rate is spelt out, as the …"
 def with_rate(est):
     "A copy of an estimator whose learning rate is spelt out, as the loop wants it."
     spelt = copy.copy(est)
@@ -102,7 +112,9 @@ def keep_lift(est, oracle):
     if est.projection == "lifted":
         est.mean_, est.axes_, est.spread_ratio_ = oracle.mean, oracle.axes, oracle.ratio
 
-# %% ../../nbs/pairwise/06_estimator.ipynb #37ed9a17
+# %% ../../nbs/pairwise/06_estimator.ipynb #bcc18a80
+#| code-fold: true
+#| code-summary: "`keep_terms`: stumps as records; a quadratic form, times its coefficient, as …"
 def keep_terms(est, hypotheses: list):
     "Stumps as records; a quadratic form, times its coefficient, as a constant and matrices."
     forms = [h for h in hypotheses if isinstance(h, dict)]
@@ -114,7 +126,9 @@ def keep_terms(est, hypotheses: list):
         alpha * forms[0][k] if forms else empty for k in ("difference", "sum")
     )
 
-# %% ../../nbs/pairwise/06_estimator.ipynb #404f1d14
+# %% ../../nbs/pairwise/06_estimator.ipynb #d1334d4f
+#| code-fold: true
+#| code-summary: "`scaled_stumps`: the stumps with their coefficients in their values"
 def scaled_stumps(est)->np.ndarray: # records of `PAIR_STUMP`
     "The stumps with their coefficients in their values."
     stumps, alphas = est.stumps_.copy(), est.alphas_[len(est.alphas_) - len(est.stumps_):]
@@ -122,7 +136,9 @@ def scaled_stumps(est)->np.ndarray: # records of `PAIR_STUMP`
     stumps["below"] *= alphas
     return stumps
 
-# %% ../../nbs/pairwise/06_estimator.ipynb #826bf218
+# %% ../../nbs/pairwise/06_estimator.ipynb #ad389948
+#| code-fold: true
+#| code-summary: "`score_pairs`: similarity of checked pairs, at the end or after every round"
 def score_pairs(est, X:np.ndarray, staged:bool=False)->np.ndarray: # (n,), or (rounds, n)
     "Similarity of checked pairs, at the end or after every round."
     stumps = scaled_stumps(est)
@@ -133,13 +149,18 @@ def score_pairs(est, X:np.ndarray, staged:bool=False)->np.ndarray: # (n,), or (r
     first = quadratic_scores(R, est.constant_, est.difference_, est.sum_)
     return np.concatenate([first[None], first + rest]) if staged else first + rest
 
-# %% ../../nbs/pairwise/06_estimator.ipynb #f09e7f17
+# %% ../../nbs/pairwise/06_estimator.ipynb #17e8d5a9
+#| code-fold: true
+#| code-summary: "`Ranking`: answer of `rank`"
 class Ranking(NamedTuple):
     "Answer of `rank`: for each query the gallery in order of similarity."
-    index: np.ndarray       # (queries, k) places in the gallery, most similar first
+    # (queries, k) places in the gallery, most similar first; hides `tuple.index`
+    index: np.ndarray       # type: ignore[assignment]
     score: np.ndarray       # (queries, k) their similarities
 
-# %% ../../nbs/pairwise/06_estimator.ipynb #ae34fa6f
+# %% ../../nbs/pairwise/06_estimator.ipynb #de74a48a
+#| code-fold: true
+#| code-summary: "`rank_gallery`: gallery in order of similarity to each query; ties in the …"
 def rank_gallery(score,              # function from (n, 2, d) pairs to n similarities
                  query:np.ndarray,   # (q, d)
                  gallery:np.ndarray, # (g, d)
@@ -156,9 +177,14 @@ def rank_gallery(score,              # function from (n, 2, d) pairs to n simila
         index[a:a + step], scores[a:a + step] = order, np.take_along_axis(found, order, 1)
     return Ranking(index, scores)
 
-# %% ../../nbs/pairwise/06_estimator.ipynb #af0783dd
+# %% ../../nbs/pairwise/06_estimator.ipynb #76490463
+#| code-fold: true
+#| code-summary: "`_PairDecisions`: thresholds and retrieval for a classifier of pairs with …"
 class _PairDecisions:
     "Thresholds and retrieval for a classifier of pairs with `pair_score`."
+
+    classes_: np.ndarray
+    threshold_: float
 
     def set_threshold(
         self,
@@ -208,9 +234,9 @@ class _PairDecisions:
             the estimator itself
         """
         check_is_fitted(self)
-        X, y = check_pairs(self, X, y)
-        same = np.asarray(y) == self.classes_[1]
-        return self.set_threshold(best_cut(score_pairs(self, X), same, strategy, min_rate))
+        pairs, labels = check_pairs(self, X, y)
+        same = np.asarray(labels) == self.classes_[1]
+        return self.set_threshold(best_cut(score_pairs(self, pairs), same, strategy, min_rate))
 
     def pair_score(self, X:"ArrayLike")->np.ndarray: # (n,)
         """Similarity of the two samples of each pair, as `decision_function`; metric-learn's name.
@@ -225,7 +251,8 @@ class _PairDecisions:
         ndarray
             (n,)
         """
-        return self.decision_function(X)
+        check_is_fitted(self)
+        return score_pairs(self, check_pairs(self, X))
 
     def rank(
         self,
@@ -256,14 +283,18 @@ class _PairDecisions:
             raise ValueError(f"rank needs a gallery and a positive k, got {len(right)}, {k}")
         return rank_gallery(lambda pairs: score_pairs(self, pairs), left, right, keep)
 
-# %% ../../nbs/pairwise/06_estimator.ipynb #a77f6e63
+# %% ../../nbs/pairwise/06_estimator.ipynb #4f611468
+#| code-fold: true
+#| code-summary: "`_samples`: checked samples, fetched by index where there is a preprocessor"
 def _samples(est, X):
     "Checked samples, fetched by index where there is a preprocessor."
     X = np.asarray(X)
     doubled = np.stack([X, X], 1) if X.ndim else X
     return check_pairs(est, doubled)[:, 0]
 
-# %% ../../nbs/pairwise/06_estimator.ipynb #f1f5647d
+# %% ../../nbs/pairwise/06_estimator.ipynb #83c7a31f
+#| code-fold: true
+#| code-summary: "`pair_file`: fields of the file of a pair classifier"
 def pair_file(
     lifted: bool,  # does the model have axes?
     n_axes: int,  # axes of its quadratic round; 0 for none
@@ -292,9 +323,17 @@ def pair_file(
         **(axes if lifted else {}),
     }
 
-# %% ../../nbs/pairwise/06_estimator.ipynb #cf7992a2
+# %% ../../nbs/pairwise/06_estimator.ipynb #1aa92a53
+#| code-fold: true
+#| code-summary: "`_PairFile`: what a model file of a pair classifier holds, and how it is checked"
 class _PairFile:
     "What a model file of a pair classifier holds, and how it is checked."
+
+    stumps_: np.ndarray
+    alphas_: np.ndarray
+    difference_: np.ndarray
+    n_features_in_: int
+
     @staticmethod
     def file_fields(parameters: dict, state: dict) -> dict:
         """What a model file holds.
@@ -347,7 +386,9 @@ class _PairFile:
         """
         return np.zeros((1, 2, self.n_features_in_))
 
-# %% ../../nbs/pairwise/06_estimator.ipynb #d6965685
+# %% ../../nbs/pairwise/06_estimator.ipynb #edf72d40
+#| code-fold: true
+#| code-summary: "`PairwiseBoostClassifier`: gentle AdaBoost of pairwise stumps"
 class PairwiseBoostClassifier(_PairDecisions, _PairFile, Booster):
     """Gentle AdaBoost of pairwise stumps: do two samples belong to the same class?
 
@@ -455,7 +496,8 @@ class PairwiseBoostClassifier(_PairDecisions, _PairFile, Booster):
     #: axes_ (array): axes as columns, the most telling first ("lifted")
     #: spread_ratio_ (array): spread of different over same pairs along each axis ("lifted")
     #: n_estimators_ (int): rounds that were run, as `n_iter_`
-    master, oracle_class, term = Gentle, PairStumpOracle, "pair stump"
+    master, term = Gentle, "pair stump"
+    oracle_class: Any = PairStumpOracle
 
     def __init__(
         self,
@@ -505,8 +547,8 @@ class PairwiseBoostClassifier(_PairDecisions, _PairFile, Booster):
         """
         check_settings(self)
         check_controls(with_rate(self))
-        problem = read_problem(self, X, y, sample_weight)
-        run, stopping = begin_run(with_rate(self), *problem, validation)
+        rows, codes, weights = read_problem(self, X, y, sample_weight)
+        run, stopping = begin_run(with_rate(self), rows, codes, weights, validation)
         progress = [Progress()] if self.verbose else []
         converse(run, progress + stopping + list(self.callbacks or []))
         keep_lift(self, run.parts[0].oracle)
@@ -645,7 +687,9 @@ class PairwiseBoostClassifier(_PairDecisions, _PairFile, Booster):
         tags.input_tags.allow_nan, tags.classifier_tags.multi_class = False, False
         return tags
 
-# %% ../../nbs/pairwise/06_estimator.ipynb #05e19cc0
+# %% ../../nbs/pairwise/06_estimator.ipynb #593b9bcb
+#| code-fold: true
+#| code-summary: "`best_cut`: threshold that serves a purpose best on labelled pairs; halfway …"
 def best_cut(score:np.ndarray,       # similarities
              same:np.ndarray,        # boolean: is the pair of the same class?
              strategy:str="accuracy", # "accuracy", "f1", "max_tpr" or "max_tnr"
@@ -665,7 +709,9 @@ def best_cut(score:np.ndarray,       # similarities
     possible = np.r_[True, s[1:] < s[:-1], True]
     return float(cuts[np.where(possible, value, -2).argmax()])
 
-# %% ../../nbs/pairwise/06_estimator.ipynb #28c1f476
+# %% ../../nbs/pairwise/06_estimator.ipynb #f4d05b78
+#| code-fold: true
+#| code-summary: "`_check_strategy`: complain about an unknown strategy, a missing rate, or …"
 def _check_strategy(strategy, min_rate, same):
     "Complain about an unknown strategy, a missing rate, or labels of one kind."
     if strategy not in ("accuracy", "f1", "max_tpr", "max_tnr"):
@@ -677,7 +723,9 @@ def _check_strategy(strategy, min_rate, same):
     if same.all() or not same.any():
         raise ValueError("calibration needs both same and different pairs")
 
-# %% ../../nbs/pairwise/06_estimator.ipynb #868269cc
+# %% ../../nbs/pairwise/06_estimator.ipynb #ecb172f5
+#| code-fold: true
+#| code-summary: "`pair_terms`: the terms of a fitted pair classifier in words"
 def pair_terms(est) -> "pyarrow.Table":  # columns of `TERMS`
     "The terms of a fitted pair classifier in words."
     same, lifted = str(est.classes_[1]), est.projection == "lifted"
@@ -704,13 +752,17 @@ def pair_terms(est) -> "pyarrow.Table":  # columns of `TERMS`
         )
     return terms_table(rows)
 
-# %% ../../nbs/pairwise/06_estimator.ipynb #6b524469
+# %% ../../nbs/pairwise/06_estimator.ipynb #08b0e15b
+#| code-fold: true
+#| code-summary: "`stump_angles`: angle of the line of every stump"
 def stump_angles(stumps:np.ndarray # of dtype `PAIR_STUMP`
                 )->np.ndarray:     # degrees in [0, 180); 135 is the difference, 45 the sum
     "Angle of the line of every stump."
     return np.degrees(np.arctan2(stumps["q"], stumps["p"])) % 180
 
-# %% ../../nbs/pairwise/06_estimator.ipynb #9fb98697
+# %% ../../nbs/pairwise/06_estimator.ipynb #31b684d5
+#| code-fold: true
+#| code-summary: "`plot_directions`: direction of every stump over the rounds, coloured by …"
 def plot_directions(est,       # fitted `PairwiseBoostClassifier`
                     ax=None,   # matplotlib axes
                    ):          # the axes

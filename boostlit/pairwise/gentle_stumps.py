@@ -10,7 +10,9 @@ __all__ = ['best_threshold', 'gentle_stumps', 'stump_scores']
 # %% ../../nbs/pairwise/01_gentle_stumps.ipynb #1f2a735c
 import numpy as np
 
-# %% ../../nbs/pairwise/01_gentle_stumps.ipynb #446dd8a1
+# %% ../../nbs/pairwise/01_gentle_stumps.ipynb #0b531d98
+#| code-fold: true
+#| code-summary: "`best_threshold`: least-squares stump on one coordinate"
 def best_threshold(
     t: np.ndarray,  # coordinate of each sample
     z: np.ndarray,  # labels +1, -1
@@ -53,7 +55,9 @@ def gentle_stumps(
         gains.append(gain)
     return stumps, gains
 
-# %% ../../nbs/pairwise/01_gentle_stumps.ipynb #0f39fa4c
+# %% ../../nbs/pairwise/01_gentle_stumps.ipynb #2ce38fc8
+#| code-fold: true
+#| code-summary: "`stump_scores`: f of each row"
 def stump_scores(stumps:list, # (feature, threshold, above, below) each
                  X:np.ndarray, # (n, d) samples
                 )->np.ndarray: # (n,)

@@ -25,7 +25,7 @@ def difference_scatter(pairs:np.ndarray, # (n, 2, d)
     D = pairs[:, 0] - pairs[:, 1]
     return (D*w[:, None]).T@D/w.sum()
 
-# %% ../../nbs/pairwise/05_lifting.ipynb #8557ddab
+# %% ../../nbs/pairwise/05_lifting.ipynb #744fcc5c
 def pair_axes(
     pairs: np.ndarray,  # (n, 2, d)
     z: np.ndarray,  # +1 same, -1 different
@@ -43,9 +43,15 @@ def pair_axes(
             raise ValueError("every component of the pairs is constant: there is nothing to cut")
         ratio, axes = eigh(different, same + shrink * level / len(same) * np.eye(len(same)))
         mean = (w @ scaled.sum(1)) / (2 * w.sum()) * unit
-    return mean, np.ascontiguousarray(axes[:, ::-1]) * (1 / unit), ratio[::-1]
+    with np.errstate(over="ignore"):
+        axes = np.ascontiguousarray(axes[:, ::-1]) * (1 / unit)
+    if not np.isfinite(axes).all():
+        raise ValueError("values too small: the pairs are constant to within 1e-302")
+    return mean, axes, ratio[::-1]
 
-# %% ../../nbs/pairwise/05_lifting.ipynb #dac9ec1d
+# %% ../../nbs/pairwise/05_lifting.ipynb #9af721da
+#| code-fold: true
+#| code-summary: "`_unit`: power of two near the largest value"
 def _unit(pairs):
     "Power of two near the largest value: squares of the scaled pairs neither over- nor underflow."
     largest = float(np.abs(pairs).max(initial=0.0))
@@ -53,14 +59,18 @@ def _unit(pairs):
         raise ValueError("values too large: the pairs exceed 1e+300, or are not finite")
     return 2.0 ** np.clip(np.frexp(largest)[1], -1000, 1000) if largest > 0 else 1.0
 
-# %% ../../nbs/pairwise/05_lifting.ipynb #27595329
+# %% ../../nbs/pairwise/05_lifting.ipynb #e101c8d2
+#| code-fold: true
+#| code-summary: "`_weighted_columns`: x @ axes, added up column by column of X in a fixed order"
 def _weighted_columns(X, axes):
     "X @ axes, added up column by column of X in a fixed order."
     total = np.zeros((len(X), axes.shape[1]))
     for column, row in zip(X.T, axes): total += column[:, None]*row
     return total
 
-# %% ../../nbs/pairwise/05_lifting.ipynb #9f31c033
+# %% ../../nbs/pairwise/05_lifting.ipynb #63c276a1
+#| code-fold: true
+#| code-summary: "`rotate_pairs`: differences (first) and centred sums (second) of the pairs …"
 def rotate_pairs(pairs:np.ndarray, # (n, 2, d)
                  mean:np.ndarray,  # (d,)
                  axes:np.ndarray,  # (d, k)
@@ -74,7 +84,9 @@ def rotate_pairs(pairs:np.ndarray, # (n, 2, d)
         out[a:a + chunk, 1] = _weighted_columns((u + v) - 2*mean, axes)
     return out
 
-# %% ../../nbs/pairwise/05_lifting.ipynb #28112186
+# %% ../../nbs/pairwise/05_lifting.ipynb #c091b763
+#| code-fold: true
+#| code-summary: "`lift_products`: all products of differences, and of sums; lengths of …"
 def lift_products(
     R: np.ndarray,  # (n, 2, k) rotated pairs
 ) -> np.ndarray:  # (n, k(k+1)) products, off-diagonal ones times sqrt(2)
@@ -90,7 +102,9 @@ def _symmetric_matrices(beta, k):
     M[:, i, j] = beta.reshape(2, -1)*np.where(i == j, 1., np.sqrt(.5))
     return tuple(a + np.triu(a, 1).T for a in M)
 
-# %% ../../nbs/pairwise/05_lifting.ipynb #eb411a18
+# %% ../../nbs/pairwise/05_lifting.ipynb #1c0af587
+#| code-fold: true
+#| code-summary: "`quadratic_fit`: weighted ridge regression of the labels on all products"
 def quadratic_fit(R:np.ndarray,     # (n, 2, k) rotated pairs
                   z:np.ndarray,     # targets
                   w:np.ndarray,     # weights that sum to one
@@ -112,7 +126,9 @@ def quadratic_fit(R:np.ndarray,     # (n, 2, k) rotated pairs
         beta = np.linalg.solve(G, g - zbar*mean)
         return float(zbar - mean@beta), *_symmetric_matrices(beta, k)
 
-# %% ../../nbs/pairwise/05_lifting.ipynb #36fe7a3f
+# %% ../../nbs/pairwise/05_lifting.ipynb #cb5bbe90
+#| code-fold: true
+#| code-summary: "`quadratic_scores`: c + d'A d + s'B s of each rotated pair; axes beyond the …"
 def quadratic_scores(R:np.ndarray, # (n, 2, k) rotated pairs
                      c:float,      # constant
                      A:np.ndarray, # (m, m), m at most k: form of the differences
@@ -125,7 +141,9 @@ def quadratic_scores(R:np.ndarray, # (n, 2, k) rotated pairs
         for r in range(len(M)): total += rows[:, r]*part[:, r]
     return total
 
-# %% ../../nbs/pairwise/05_lifting.ipynb #bedef569
+# %% ../../nbs/pairwise/05_lifting.ipynb #ce84fadf
+#| code-fold: true
+#| code-summary: "`LiftedOracle`: pair stumps on squared differences and sums; its first …"
 class LiftedOracle:
     "Pair stumps on squared differences and sums; its first answer is a quadratic form."
 
@@ -140,7 +158,8 @@ class LiftedOracle:
     ):
         self.pairs, self.shrink, self.most_axes = np.asarray(pairs, np.float64), shrink, most_axes
         self.ridge = ridge  # None once the quadratic round is over
-        self.axes, self.seen = None, (None, None)
+        self.axes: np.ndarray | None = None
+        self.seen: tuple = None, None  # the last new pairs, rotated
 
     def ask(self, targets: np.ndarray, weights: np.ndarray) -> tuple:  # (hypothesis, its edge)
         "A dict with the quadratic form on the first call, stumps afterwards."
@@ -174,6 +193,8 @@ class LiftedOracle:
 
     def apply(self, h, pairs: np.ndarray) -> np.ndarray:  # (n,)
         "Values of a hypothesis on new pairs; the rotation of the last pairs is kept."
+        if self.axes is None:
+            raise ValueError("lifted pairs have no axes before the first question")
         if self.seen[0] is not pairs:
             self.seen = pairs, rotate_pairs(pairs, self.mean, self.axes)
         R = self.seen[1]
@@ -190,7 +211,9 @@ class LiftedOracle:
         if memory["over"]:
             self.ridge = None
 
-# %% ../../nbs/pairwise/05_lifting.ipynb #030a9ecd
+# %% ../../nbs/pairwise/05_lifting.ipynb #f9dcd9ab
+#| code-fold: true
+#| code-summary: "`form_scores`: values of a quadratic form on rotated pairs"
 serves(LiftedOracle, Gentle)(PairGentle)   # exact sums here too
 
 def form_scores(R:np.ndarray, form:dict)->np.ndarray: # (n,)

@@ -42,7 +42,9 @@ def fisher_direction(u:np.ndarray,  # first coordinates
     lines = lines_of(np.reshape(u, (1, -1)), np.reshape(v, (1, -1)), [0], [[1., -1.]])
     return tuple(array_directions(lines, load_of(signs_of(z), w))[0].tolist())
 
-# %% ../../nbs/pairwise/02_projection.ipynb #a427ce04
+# %% ../../nbs/pairwise/02_projection.ipynb #10fff253
+#| code-fold: true
+#| code-summary: "`whitening_axes`: axes that whiten the rows of A, directions without spread …"
 def whitening_axes(
     A: np.ndarray,  # (n, d) rows whose Gram matrix is to become the identity
     tol: float = 1e-4,  # singular values below tol times the largest count as zero
@@ -54,7 +56,9 @@ def whitening_axes(
     rank = int((s > tol * s.max(initial=0.0)).sum())
     return (Vt[:rank] / scale).T / s[:rank]
 
-# %% ../../nbs/pairwise/02_projection.ipynb #8fd94812
+# %% ../../nbs/pairwise/02_projection.ipynb #cffdb2bc
+#| code-fold: true
+#| code-summary: "`discriminant_axes`: class shares and means, grand mean, axes with unit …"
 def discriminant_axes(X:np.ndarray,     # (n, d) samples
                       codes:np.ndarray, # class numbers 0 .. K-1
                       w:np.ndarray,     # weights that sum to one
@@ -71,9 +75,15 @@ def discriminant_axes(X:np.ndarray,     # (n, d) samples
     rank = int((s > tol*s.max(initial=0.)).sum()) if s.max(initial=0.) > 1e-9 else 0
     return W, means, mean, V@Rt[:max(rank, 1)].T, s[:max(rank, 1)]*(rank > 0)
 
-# %% ../../nbs/pairwise/02_projection.ipynb #334be5c9
+# %% ../../nbs/pairwise/02_projection.ipynb #68e8395d
+#| code-fold: true
+#| code-summary: "`_LinearScores`: labels and probabilities of a linear classifier with …"
 class _LinearScores:
     "Labels and probabilities of a linear classifier with `coef_`, `intercept_` and `classes_`."
+
+    coef_: np.ndarray
+    intercept_: np.ndarray
+    classes_: np.ndarray
 
     def decision_function(self, X: "ArrayLike") -> np.ndarray:
         """Log-posterior up to a constant, per class; for two classes the log-odds of the second.
@@ -125,7 +135,9 @@ class _LinearScores:
         odds = np.exp(scores - scores.max(1, keepdims=True))
         return odds / odds.sum(1, keepdims=True)
 
-# %% ../../nbs/pairwise/02_projection.ipynb #f3b939d4
+# %% ../../nbs/pairwise/02_projection.ipynb #a40dbd41
+#| code-fold: true
+#| code-summary: "`WeightedLDA`: linear discriminant analysis with sample weights"
 class WeightedLDA(_LinearScores, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
                   ClassifierMixin, BaseEstimator):
     """Linear discriminant analysis with sample weights: a weight of k does what k copies would do.
@@ -196,10 +208,10 @@ class WeightedLDA(_LinearScores, ClassNamePrefixFeaturesOutMixin, TransformerMix
             the estimator itself
         """
         refuse_words(X, "a projection is a weighted sum of features; encode it as numbers first")
-        X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
-        self.classes_, codes = encode_labels(y)
-        w = normalise_weights(sample_weight, len(y))
-        _fit_lda(self, X[w > 0], codes[w > 0], w[w > 0])
+        rows, labels = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
+        self.classes_, codes = encode_labels(labels)
+        w = normalise_weights(sample_weight, len(labels))
+        _fit_lda(self, rows[w > 0], codes[w > 0], w[w > 0])
         return self
 
     def transform(self, X:"ArrayLike")->np.ndarray:
@@ -236,6 +248,8 @@ WeightedLDA.file_fields = {
     "intercept_": Array("float64", ("scores",), -1e100, 1e100)}
 
 # %% ../../nbs/pairwise/02_projection.ipynb #7e654345
+#| code-fold: true
+#| code-summary: "`_check_lda`: complain about classes, rows or components that cannot be"
 def _check_lda(est, X, codes):
     "Complain about classes, rows or components that cannot be."
     K, d = len(est.classes_), X.shape[1]
@@ -250,7 +264,9 @@ def _check_lda(est, X, codes):
                                    or not 0 < np.sum(est.priors) < np.inf):
         raise ValueError(f"priors must be {K} non-negative numbers")
 
-# %% ../../nbs/pairwise/02_projection.ipynb #94eee4da
+# %% ../../nbs/pairwise/02_projection.ipynb #a76e0c77
+#| code-fold: true
+#| code-summary: "`_fit_lda`: axes, priors and the linear classifier of a `WeightedLDA`"
 def _fit_lda(est, X, codes, w):
     "Axes, priors and the linear classifier of a `WeightedLDA`."
     _check_lda(est, X, codes)

@@ -7,12 +7,15 @@ pairs there were."""
 __all__ = ['ErrorRates', 'error_rates', 'equal_error_rate', 'rate_at', 'area', 'Interval',
            'resamples', 'verification_report', 'VerificationDisplay']
 
-# %% ../../nbs/pairwise/09_verification.ipynb #87762a92
+# %% ../../nbs/pairwise/09_verification.ipynb #ae90faf3
 from typing import NamedTuple
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.stats import norm
 
-# %% ../../nbs/pairwise/09_verification.ipynb #2258b320
+# %% ../../nbs/pairwise/09_verification.ipynb #9b960b64
+#| code-fold: true
+#| code-summary: "`ErrorRates`: both rates at every threshold that matters"
 class ErrorRates(NamedTuple):
     "Both rates at every threshold that matters."
     threshold: np.ndarray       # rising; the first is -inf
@@ -34,7 +37,9 @@ def error_rates(
     below = [np.searchsorted(np.sort(score[side]), cuts, "right") for side in (~same, same)]
     return ErrorRates(cuts, 1 - below[0] / (~same).sum(), below[1] / same.sum())
 
-# %% ../../nbs/pairwise/09_verification.ipynb #64438cf8
+# %% ../../nbs/pairwise/09_verification.ipynb #601e5e64
+#| code-fold: true
+#| code-summary: "`equal_error_rate`: rate at which false matches and false non-matches are …"
 def equal_error_rate(curve:ErrorRates)->float: # between 0 and 1
     "Rate at which false matches and false non-matches are equally frequent."
     gap = curve.false_non_match - curve.false_match          # rises from -1 to 1
@@ -49,19 +54,25 @@ def rate_at(curve:ErrorRates,
     "False non-match rate when the false match rate must not exceed a limit."
     return float(curve.false_non_match[int(np.argmax(curve.false_match <= false_match))])
 
-# %% ../../nbs/pairwise/09_verification.ipynb #00e31edf
+# %% ../../nbs/pairwise/09_verification.ipynb #952a467a
+#| code-fold: true
+#| code-summary: "`area`: area under the receiver operating curve; ties between the labels …"
 def area(curve:ErrorRates)->float: # between 0 and 1
     "Area under the receiver operating curve; ties between the labels count half."
     return float(np.trapezoid(1 - curve.false_non_match[::-1], curve.false_match[::-1]))
 
-# %% ../../nbs/pairwise/09_verification.ipynb #4fb2b5f7
+# %% ../../nbs/pairwise/09_verification.ipynb #f4bae459
+#| code-fold: true
+#| code-summary: "`Interval`: a number with a bootstrap interval"
 class Interval(NamedTuple):
     "A number with a bootstrap interval."
     value: float
     low: float
     high: float
 
-# %% ../../nbs/pairwise/09_verification.ipynb #11c7b48f
+# %% ../../nbs/pairwise/09_verification.ipynb #4875489a
+#| code-fold: true
+#| code-summary: "`resamples`: rows of bootstrap samples in which both labels occur"
 def resamples(
     same: np.ndarray,  # labels
     n_boot: int,  # how many
@@ -69,7 +80,7 @@ def resamples(
     random_state=0,  # seed
 ):  # generator of row numbers
     "Rows of bootstrap samples in which both labels occur."
-    rng, n = np.random.default_rng(random_state), len(same)
+    rng = np.random.default_rng(random_state)
     if groups is None:
         sides = [np.flatnonzero(same), np.flatnonzero(~same)]
         for _ in range(n_boot):
@@ -85,7 +96,9 @@ def resamples(
         if 0 < same[rows].sum() < len(rows):
             yield rows
 
-# %% ../../nbs/pairwise/09_verification.ipynb #86e61809
+# %% ../../nbs/pairwise/09_verification.ipynb #941070bd
+#| code-fold: true
+#| code-summary: "`verification_report`: equal error rate, area, and false non-match rate at a …"
 def verification_report(score:np.ndarray,      # similarities
                         same:np.ndarray,       # boolean: is the pair of the same class?
                         false_match:float=.01, # limit for "fnmr"
@@ -104,7 +117,9 @@ def verification_report(score:np.ndarray,      # similarities
     low, high = np.percentile(drawn, [tail, 100 - tail], axis=0)
     return dict(zip(("eer", "auc", "fnmr"), map(Interval, numbers(slice(None)), low, high)))
 
-# %% ../../nbs/pairwise/09_verification.ipynb #4f68c746
+# %% ../../nbs/pairwise/09_verification.ipynb #68d8a309
+#| code-fold: true
+#| code-summary: "`VerificationDisplay`: receiver operating and detection error trade-off …"
 class VerificationDisplay:
     "Receiver operating and detection error trade-off curves with bootstrap bands."
 
@@ -150,7 +165,9 @@ class VerificationDisplay:
         (_draw_roc if kind == "roc" else _draw_det)(self, color)
         return self
 
-# %% ../../nbs/pairwise/09_verification.ipynb #d30ad9e5
+# %% ../../nbs/pairwise/09_verification.ipynb #5222fc4c
+#| code-fold: true
+#| code-summary: "`_draw_roc`: true match rate over false match rate"
 def _draw_roc(display, color):
     "True match rate over false match rate."
     ax, eer = display.ax_, equal_error_rate(display.curve)
@@ -163,7 +180,9 @@ def _draw_roc(display, color):
     ax.plot(eer, 1 - eer, "o", color=line.get_color(), ms=5)
     ax.set(xlabel="false match rate", ylabel="true match rate", xlim=(0, 1), ylim=(0, 1.01))
 
-# %% ../../nbs/pairwise/09_verification.ipynb #ff878096
+# %% ../../nbs/pairwise/09_verification.ipynb #a07268cf
+#| code-fold: true
+#| code-summary: "`_draw_det`: both rates as normal deviates"
 def _draw_det(display, color):
     "Both rates as normal deviates."
     ax, eer = display.ax_, equal_error_rate(display.curve)
