@@ -166,6 +166,7 @@ def to_json(est # a fitted estimator that can be taken away
     >>> model = AdaBoostClassifier(n_estimators=5).fit(X, y)
     >>> again = from_json(to_json(model))
     >>> print("same probabilities:", bool(abs(again.predict_proba(X) - model.predict_proba(X)).max() < 1e-9))
+    same probabilities: True
     """
     card = scorecard_of(est)
     terms = [dict(axes=[a._asdict() for a in t.axes], shape=t.table.shape,
@@ -209,6 +210,7 @@ def from_json(text:str # made by `to_json`
     >>> model = AdaBoostClassifier(n_estimators=5).fit(X, y)
     >>> again = from_json(to_json(model))
     >>> print("same probabilities:", bool(abs(again.predict_proba(X) - model.predict_proba(X)).max() < 1e-9))
+    same probabilities: True
     """
     given = json.loads(text)
     if not isinstance(given, dict) or given.pop("format", None) != "boostlit scorecard 1":
@@ -319,6 +321,7 @@ def to_python(est # a fitted estimator that can be taken away
     >>> space = {}
     >>> exec(source, space)
     >>> print(space["predict"]([3.5]), space["predict"]({"x0": 1.5}))
+    yes no
     """
     card, rows = scorecard_of(est), []
     for term in card.terms:
@@ -403,6 +406,7 @@ def to_sql(est,              # a fitted estimator that can be taken away
     >>> base.execute("CREATE TABLE data (x0 REAL)")
     >>> base.executemany("INSERT INTO data VALUES (?)", [(1.5,), (3.5,)])
     >>> print([["no", "yes"][row[3] > .5] for row in base.execute(query)])
+    ['no', 'yes']
     """
     card = scorecard_of(est)
     names = [_sql_name(n) for n in card.names]
@@ -510,6 +514,7 @@ def to_onnx(est # a fitted estimator that can be taken away
     ...     from boostlit import to_onnx
     ...     print([o.name for o in to_onnx(model).graph.output])
     ... except ImportError: print(["label", "probabilities"])
+    ['label', 'probabilities']
     """
     from onnx import TensorProto, checker, helper
     card, graph = scorecard_of(est), _Graph()
