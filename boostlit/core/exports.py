@@ -372,7 +372,9 @@ def _probability_sql(card, k):
     "Probability of class k from the scores."
     e = lambda z: f"CASE WHEN {z} > 700 THEN 1e304 ELSE exp({z}) END"
     c, S = _sql_number(card.factor), len(card.constant)
-    if card.link == "logistic": return f"1e0/(1e0 + {e(f'{c}*' + ('-score_0' if k else 'score_0'))})"
+    if card.link == "logistic":
+        sign = "-" if k else ""
+        return f"1e0/(1e0 + {e(f'{c}*{sign}score_0')})"
     if card.link == "softmax":
         return f"1e0/{balanced([e(f'{c}*(score_{j} - score_{k})') for j in range(S)])}"
     share = lambda j: f"1e0/(1e0 + {e(f'{c}*-score_{j}')})"

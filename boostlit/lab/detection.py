@@ -153,7 +153,7 @@ def staged_votes(model:dict,       # a compact detector
 def rates_by_term(model:dict,    # a compact detector
                   V:np.ndarray,  # (n, its features) test values
                   y:np.ndarray,  # True: object
-                 )->dict:        # after each term, in percent: errors, missed objects, false alarms, false alarms when 95 % are found
+                 )->dict:        # after each term, in percent: errors, misses, false alarms (at 95 % found)
     "What a detector does on the other half."
     rows = [(k, np.mean((s > 0) != y), np.mean(s[y] <= 0), np.mean(s[~y] > 0),
              np.mean(s[~y] >= np.quantile(s[y], .05))) for k, s in staged_votes(model, V)]
@@ -173,7 +173,7 @@ def detection_unit(dataset:str,      # "mit-pedestrians" or "mit-cars"
                    n_objects:int|None=None, # training objects to keep; all if None
                    seed:int=0,       # of the split, the windows, the features and the random labels
                    n_estimators:int=150,# base classifiers
-                  )->list:           # for each method: staged errors in percent, seconds of training, the detector
+                  )->list:           # per method: staged errors, seconds of training, the detector
     "Train both methods on one half, test on the other."
     from time import perf_counter, process_time
     start = perf_counter()
@@ -230,7 +230,8 @@ def detection_rows(dataset:str, item:str,         # which objects, which figure 
     base = dict(
         paper=1, item=item, dataset=dataset, seeds=len(a), link="quadratic/08_detection.ipynb"
     )
-    size = f"{a[0]['n_train']:,} training windows, {a[0]['n_features']:,} features; always saying background: {a[0]['always_background']:.2f} %"
+    size = (f"{a[0]['n_train']:,} training windows, {a[0]['n_features']:,} features; "
+            f"always saying background: {a[0]['always_background']:.2f} %")
     mean = lambda v: dict(
         value=float(np.mean(v)), spread=float(np.std(v, ddof=1)) if len(v) > 1 else None
     )

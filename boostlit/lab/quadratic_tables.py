@@ -244,7 +244,7 @@ def compare_searches(X, y,              # rows and signs
                      nominal=None,      # mask of nominal columns
                      n_estimators:int=250, n_restarts:int=5, max_inner:int=20, max_bins=256,
                      seed:int=0,        # of the random labels
-                    )->dict:            # errors of both searches round by round, CPU seconds of both
+                    )->dict:            # errors of both by round, CPU seconds of both
     "Boost by relabelling and, in every round, ask the exact search the same question."
     kinds = None if nominal is None else ["nominal" if k else "numeric" for k in nominal]
     watched = _Watched(

@@ -368,7 +368,7 @@ class _ProductModel(Booster):
         check_is_fitted(self)
         if hasattr(self, "estimators_"):
             raise AttributeError(
-                "feature_importances_ is for stumps: a black-box learner does not say what it looks at"
+                "feature_importances_ is for stumps: a black box does not say what it looks at"
             )
         return loss_shares(self)
 
@@ -472,7 +472,7 @@ class QuadraticBoostClassifier(_ProductModel):
     sizes_ : int array
         number of factors of each term
     machine_ : int array
-        which machine a term belongs to, one machine per class where there are more than two
+        machine of each term; one per class where there are more than two
     n_machines_ : int
         number of machines
     alphas_ : float array
@@ -516,7 +516,7 @@ class QuadraticBoostClassifier(_ProductModel):
     #: stumps_ (record array of STUMP): the factors of all terms, one after the other
     #: estimators_ (list): fitted copies of `estimator` instead, where one was given
     #: sizes_ (int array): number of factors of each term
-    #: machine_ (int array): which machine a term belongs to, one machine per class where there are more than two
+    #: machine_ (int array): machine of each term; one per class where there are more than two
     #: n_machines_ (int): number of machines
     #: alphas_ (float array): weight of each term
     oracle_class: Any = ProductOracle

@@ -47,7 +47,7 @@ from .kernels import Fit, Rates, Terms, boost_cycles, search_space
 def bin_points(column:np.ndarray, # one column, NaN for missing
                nominal:bool,      # values without an order?
                most:int,          # most bins
-              )->np.ndarray:      # cut points between bins; for nominal columns the value of each bin
+              )->np.ndarray:      # cut points between bins, or the value of each nominal bin
     "How a column is binned: cuts at quantiles, or the most frequent values."
     values, counts = np.unique(column[~np.isnan(column)], return_counts=True)
     if nominal: return np.sort(values[np.argsort(-counts, kind="stable")[:most]])
@@ -166,7 +166,7 @@ class _Stage:
 #| code-fold: true
 #| code-summary: "_held_out_losses, _standard_errors"
 def _held_out_losses(bags, base, scale=1.):
-    "Weighted log loss of every held-out row of every bag, scores taken `scale` times as far from `base`."
+    "Weighted log loss of every held-out row, scores `scale` times as far from `base`."
     scores = np.concatenate([bag.scores[bag.n:] for bag in bags])
     labels = np.concatenate([bag.labels[bag.n:] for bag in bags])
     weights = np.concatenate([bag.weights[bag.n:] for bag in bags])
@@ -194,7 +194,7 @@ def _held_out_scale(bags, base):
 # %% ../../nbs/quadratic/09_glass_box.ipynb #5f1e0616
 def purify(table:np.ndarray, # (A, B, columns) values of one or more heat maps
            mass:np.ndarray,  # (A, B) weights of the cells
-          )->tuple:          # (interaction, (A, columns) part of the first feature, (B, columns) of the second)
+          )->tuple:          # (interaction, part of the first feature, of the second)
     "Theorem 1.35: take out of a table what depends on one feature alone."
     A, B, columns = table.shape
     normal = np.block([[np.diag(mass.sum(1)), mass], [mass.T, np.diag(mass.sum(0))]])
@@ -731,7 +731,7 @@ class GlassBoxClassifier(
     intercept_ : float array
         mean score of every class; one number for two classes
     points_ : list of float arrays
-        cut points of every feature, for nominal ones the value of each bin
+        cut points of every feature, or values of its bins
     groups_ : list of uint8 arrays
         bin of the heat maps for every bin of the curves
     mass_ : list of float arrays
@@ -790,7 +790,7 @@ class GlassBoxClassifier(
     (3,) True
     """
     #: intercept_ (float array): mean score of every class; one number for two classes
-    #: points_ (list of float arrays): cut points of every feature, for nominal ones the value of each bin
+    #: points_ (list of float arrays): cut points of every feature, or values of its bins
     #: groups_ (list of uint8 arrays): bin of the heat maps for every bin of the curves
     #: mass_ (list of float arrays): share of the training weight in every bin
     #: curves_ (list of float arrays): score of every bin and class, for each feature

@@ -70,7 +70,7 @@ def relabel_search(oracle,           # a `StumpOracle`
                    max_inner:int=20, # K of Box 2
                    degree:int=2,     # number of factors
                    tol:float=1e-12,  # a smaller change of the error counts as none
-                  )->dict:           # single, single_edge, products (R, degree), edges, steps, calls
+                  )->dict:           # single, single_edge, products, edges, steps, calls
     "Procedure 1 from all restarts at once, on the codes of the stump oracle."
     if not 1 <= n_restarts*(degree - 1) <= 64:
         raise ValueError("one word holds 64 random labels: n_restarts*(degree-1) must lie in "
