@@ -11,6 +11,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+import boostlit
 from boostlit.core.kernels import kernels
 from boostlit.core.models import load_model, save_model
 from boostlit.quadratic.glass_box import GlassBoxClassifier, plot_glass_box, plot_waterfall, purify
@@ -241,3 +242,26 @@ def test_pictures_and_stages(cancer, model):
     np.testing.assert_allclose(last, model.decision_function(X), atol=1e-12)
     assert clone(model).get_params() == model.get_params()
     assert np.isclose(model.feature_importances_.sum(), 1)
+
+
+def test_attack_finds_planted_margin():
+    "The check of zero margins sees a table that was purified with the wrong weights."
+    rng = np.random.default_rng(0)
+    table, mass = rng.normal(size=(5, 7, 1)), rng.random((5, 7))
+    margins = lambda t: max(np.abs((mass[:, :, None]*t).sum(k)).max() for k in (0, 1))
+    wrong = purify(table, mass.T.reshape(5, 7))[0]
+    assert margins(purify(table, mass)[0]) < 1e-12 < 1e-3 < margins(wrong)
+
+
+def test_display_progress_and_hill(capsys):
+    X, y = load_breast_cancer(return_X_y=True)
+    model = GlassBoxClassifier(n_bags=2, max_cycles=20, verbose=True).fit(X[:, :4], y)
+    assert "cycles" in capsys.readouterr().err
+    display = boostlit.GlassBoxDisplay.from_estimator(model, top=3)
+    assert len(display.figure_.axes) >= 3 and "×" in str(display) or str(display)
+    rng = np.random.default_rng(0)
+    # noise in many columns: thousands of useless pairs must not move the model from the prior
+    X, y = rng.normal(size=(300, 60)), rng.integers(0, 2, 300)
+    noise = GlassBoxClassifier(n_bags=4).fit(X[:200], y[:200])
+    p = noise.predict_proba(X[200:])[np.arange(100), y[200:]]
+    assert -np.log(p).mean() < .72

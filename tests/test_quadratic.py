@@ -15,18 +15,15 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from boostlit.core.boosters import AdaBoostClassifier
+from boostlit.core.kernels import kernels
 from boostlit.core.loop import boost
 from boostlit.core.masters import AdaBoost, Gentle, Logistic, MadaBoost
 from boostlit.core.datasets import have_dataset, load_dataset
 from boostlit.lab.experiments import paper_numbers, stored_results
 from boostlit.core.stumps import STUMP, StumpOracle, random_problem, stump_outputs
 from boostlit.quadratic.boosting import ProductOracle, QuadraticBoostClassifier, box2, plot_products
-from boostlit.quadratic.capacity import (
-    capacity_factor,
-    stump_dichotomies,
-    vc_dimension,
-    with_products,
-)
+from boostlit.core.bounds import stump_dichotomies, vc_dimension
+from boostlit.quadratic.capacity import capacity_factor, product_vc_bound, with_products
 from boostlit.lab.quadratic_tables import compare_searches
 from boostlit.quadratic.exact_search import best_pair
 from boostlit.quadratic.products import pair_edges, product_family, separate
@@ -349,6 +346,9 @@ def test_capacity():
     assert [capacity_factor(q) for q in (1, 2, 3)] == [4, 10, 17]
     D = stump_dichotomies(np.arange(7.0)[:, None])
     assert vc_dimension(D) == 2 and vc_dimension(with_products(D)) == 3
+    assert [product_vc_bound(d) for d in (1, 2, 3)] == [4, 11, 19]
+    with pytest.raises(ValueError):
+        product_vc_bound(0)
 
 
 def test_exclusive_or_is_refuted_then_solved():
@@ -454,3 +454,119 @@ def test_training_scores_are_the_decision_function(cancer):
     np.testing.assert_allclose(run.scores, est.decision_function(X), atol=1e-9)
     applied = sum(a * oracle.apply(g, X) for g, a in zip(run.hypotheses, run.alphas))
     np.testing.assert_allclose(applied, run.scores, atol=1e-9)
+
+
+def page_names(name):
+    "Imports and functions of a page, and all names of its module: its attacks can be run here."
+    import ast
+    import importlib
+    import json
+    from pathlib import Path
+    space, book = {}, Path(__file__).parent.parent / "nbs" / "quadratic"
+    if not book.exists():
+        pytest.skip("needs the pages")
+    for cell in json.loads((book / f"{name}.ipynb").read_text(encoding="utf-8"))["cells"]:
+        source = "".join(cell["source"])
+        if cell["cell_type"] != "code" or source.startswith("#| exercise"):
+            continue
+        if "#| default_exp" in source:
+            module = importlib.import_module("boostlit." + source.split("default_exp")[1].strip())
+            space.update(vars(module))
+            continue
+        kinds = (ast.Import, ast.ImportFrom)
+        if "#| export" not in source:
+            kinds += (ast.FunctionDef, ast.ClassDef)
+        for node in ast.parse(source).body:
+            if isinstance(node, kinds):
+                exec(compile(ast.Module([node], []), name, "exec"), space)
+    return space
+
+
+class SecondBest:
+    "A stump oracle that answers every third question with the opposite of what is best."
+
+    def __init__(self, oracle):
+        self.oracle, self.outputs, self.asked = oracle, oracle.outputs, 0
+
+    def ask(self, y, w):
+        self.asked += 1
+        h, edge = self.oracle.ask(y, w)
+        if self.asked % 3:
+            return h, edge
+        h = h.copy()
+        for branch in ("left", "right", "missing"):
+            h[branch] *= -1
+        return h, -edge
+
+
+def test_attack_finds_planted_rise():
+    attack = page_names("02_relabelling")["rises"]
+    honest = attack(lambda X, kinds: StumpOracle(X, kinds, None), trials=60)
+    planted = attack(lambda X, kinds: SecondBest(StumpOracle(X, kinds, None)), trials=60)
+    assert honest[0] == 0 < planted[0]
+
+
+def test_attack_finds_planted_certificate():
+    certified = page_names("01_products")["certified"]
+    H, y = np.array([[-1, -1, 1, 1], [-1, 1, -1, 1]]), np.array([1, -1, -1, 1])
+    assert certified(H, y, *separate(H, y))
+    assert not certified(H, y, None, None, np.array([0.3, 0.2, 0.25, 0.25]))
+    assert not certified(H, y, np.ones(2), 0.0, None)
+
+
+def test_attack_finds_planted_shattering():
+    attack = page_names("03_capacity")["worst_excess"]
+    assert attack(with_products, trials=4)[0] <= 0
+
+    def everything(D):
+        "Products of any number of factors."
+        for _ in range(3):
+            D = with_products(D)
+        return D
+
+    assert attack(everything, trials=2)[0] > 0
+
+
+def test_attack_finds_planted_call():
+    Restless = page_names("04_boosting")["Restless"]
+
+    class Chatty(Restless):
+        def ask(self, y, w):
+            self.asked += self.asked == 3  # one call more than it says
+            return super().ask(y, w)
+
+    for cls, right in ((Restless, True), (Chatty, False)):
+        busy = cls()
+        box2(busy, np.ones(6), 2, 3, 4)
+        assert (busy.asked == 3 * (4 + 1) + 1) == right
+
+
+def test_attack_finds_planted_loss():
+    "Brute force tells a search that leaves out one pair of features from one that does not."
+    rng, lost = np.random.default_rng(0), 0
+    for _ in range(40):
+        X, y, w, kinds = random_problem(rng)
+        S = all_stumps(X, kinds)
+        if not len(S) or X.shape[1] < 2:
+            continue
+        brute = np.abs(pair_edges(stump_outputs(S, X), y, w)).max()
+        lazy = StumpOracle(X[:, :1], kinds[:1], None)
+        lost += max(best_pair(lazy, y, w)[1], lazy.ask(y, w)[1]) < brute - 1e-9
+    assert lost > 5
+
+
+def test_kernels_interpreted_equal_compiled():
+    rng = np.random.default_rng(3)
+    for _ in range(12):
+        X, y, _, kinds = random_problem(rng, n=int(rng.integers(3, 60)), d=int(rng.integers(1, 8)))
+        w = rng.dirichlet(np.ones(len(y)))
+        bits = rng.integers(0, 2**63, len(y), dtype=np.uint64)
+        for criterion in ("error", "entropy"):
+            found = {}
+            for mode in ("python", "compiled"):
+                o = StumpOracle(X, kinds, None, criterion)
+                with kernels(mode):
+                    found[mode] = relabel_search(o, y, w, bits, 5, degree=3), best_pair(o, y, w)
+            (one, pair), (other, same) = found.values()
+            assert all(np.array_equal(one[k], other[k]) for k in one)
+            assert np.array_equal(pair[0], same[0]) and pair[1] == same[1]

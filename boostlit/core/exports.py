@@ -166,6 +166,7 @@ def to_json(est # a fitted estimator that can be taken away
     >>> model = AdaBoostClassifier(n_estimators=5).fit(X, y)
     >>> again = from_json(to_json(model))
     >>> print("same probabilities:", bool(abs(again.predict_proba(X) - model.predict_proba(X)).max() < 1e-9))
+    same probabilities: True
     """
     card = scorecard_of(est)
     terms = [dict(axes=[a._asdict() for a in t.axes], shape=t.table.shape,
@@ -209,6 +210,7 @@ def from_json(text:str # made by `to_json`
     >>> model = AdaBoostClassifier(n_estimators=5).fit(X, y)
     >>> again = from_json(to_json(model))
     >>> print("same probabilities:", bool(abs(again.predict_proba(X) - model.predict_proba(X)).max() < 1e-9))
+    same probabilities: True
     """
     given = json.loads(text)
     if not isinstance(given, dict) or given.pop("format", None) != "boostlit scorecard 1":
@@ -319,6 +321,7 @@ def to_python(est # a fitted estimator that can be taken away
     >>> space = {}
     >>> exec(source, space)
     >>> print(space["predict"]([3.5]), space["predict"]({"x0": 1.5}))
+    yes no
     """
     card, rows = scorecard_of(est), []
     for term in card.terms:
@@ -369,7 +372,9 @@ def _probability_sql(card, k):
     "Probability of class k from the scores."
     e = lambda z: f"CASE WHEN {z} > 700 THEN 1e304 ELSE exp({z}) END"
     c, S = _sql_number(card.factor), len(card.constant)
-    if card.link == "logistic": return f"1e0/(1e0 + {e(f'{c}*' + ('-score_0' if k else 'score_0'))})"
+    if card.link == "logistic":
+        sign = "-" if k else ""
+        return f"1e0/(1e0 + {e(f'{c}*{sign}score_0')})"
     if card.link == "softmax":
         return f"1e0/{balanced([e(f'{c}*(score_{j} - score_{k})') for j in range(S)])}"
     share = lambda j: f"1e0/(1e0 + {e(f'{c}*-score_{j}')})"
@@ -403,6 +408,7 @@ def to_sql(est,              # a fitted estimator that can be taken away
     >>> base.execute("CREATE TABLE data (x0 REAL)")
     >>> base.executemany("INSERT INTO data VALUES (?)", [(1.5,), (3.5,)])
     >>> print([["no", "yes"][row[3] > .5] for row in base.execute(query)])
+    ['no', 'yes']
     """
     card = scorecard_of(est)
     names = [_sql_name(n) for n in card.names]
@@ -510,6 +516,7 @@ def to_onnx(est # a fitted estimator that can be taken away
     ...     from boostlit import to_onnx
     ...     print([o.name for o in to_onnx(model).graph.output])
     ... except ImportError: print(["label", "probabilities"])
+    ['label', 'probabilities']
     """
     from onnx import TensorProto, checker, helper
     card, graph = scorecard_of(est), _Graph()

@@ -10,7 +10,7 @@ __all__ = ['EMPTY', 'OBJECTS', 'FULL', 'KEPT', 'halves', 'with_mirrors', 'detect
            'true_locations', 'scene_images', 'scan_scene', 'suppress', 'match_detections',
            'precision_recall', 'scene_unit']
 
-# %% ../../nbs/quadratic/08_detection.ipynb #f1952540
+# %% ../../nbs/quadratic/08_detection.ipynb #bbfb0b39
 import re
 import numpy as np
 from ..core.loop import boost
@@ -18,12 +18,8 @@ from ..core.masters import AdaBoost
 from .experiments import reproduction, run_units
 from ..core.stumps import STUMP, StumpOracle, stump_outputs
 from ..quadratic.boosting import ProductOracle
-from boostlit.images.pictures import (
-    decode_image, find_image_file, have_images, image_table, require_cv2,
-)
-from boostlit.images.integral import (
-    BOARDS, SIGNS, background_windows, feature_rows, haar_values, integral_image, sample_haar,
-)
+from ..images.pictures import decode_image, find_image_file, image_table, require_cv2
+from ..images.integral import background_windows, feature_rows, haar_values, sample_haar
 
 # %% ../../nbs/quadratic/08_detection.ipynb #64b09f61
 # Scene-15 classes without people or cars
@@ -157,7 +153,7 @@ def staged_votes(model:dict,       # a compact detector
 def rates_by_term(model:dict,    # a compact detector
                   V:np.ndarray,  # (n, its features) test values
                   y:np.ndarray,  # True: object
-                 )->dict:        # after each term, in percent: errors, missed objects, false alarms, false alarms when 95 % are found
+                 )->dict:        # after each term, in percent: errors, misses, false alarms (at 95 % found)
     "What a detector does on the other half."
     rows = [(k, np.mean((s > 0) != y), np.mean(s[y] <= 0), np.mean(s[~y] > 0),
              np.mean(s[~y] >= np.quantile(s[y], .05))) for k, s in staged_votes(model, V)]
@@ -177,7 +173,7 @@ def detection_unit(dataset:str,      # "mit-pedestrians" or "mit-cars"
                    n_objects:int|None=None, # training objects to keep; all if None
                    seed:int=0,       # of the split, the windows, the features and the random labels
                    n_estimators:int=150,# base classifiers
-                  )->list:           # for each method: staged errors in percent, seconds of training, the detector
+                  )->list:           # per method: staged errors, seconds of training, the detector
     "Train both methods on one half, test on the other."
     from time import perf_counter, process_time
     start = perf_counter()
@@ -234,7 +230,8 @@ def detection_rows(dataset:str, item:str,         # which objects, which figure 
     base = dict(
         paper=1, item=item, dataset=dataset, seeds=len(a), link="quadratic/08_detection.ipynb"
     )
-    size = f"{a[0]['n_train']:,} training windows, {a[0]['n_features']:,} features; always saying background: {a[0]['always_background']:.2f} %"
+    size = (f"{a[0]['n_train']:,} training windows, {a[0]['n_features']:,} features; "
+            f"always saying background: {a[0]['always_background']:.2f} %")
     mean = lambda v: dict(
         value=float(np.mean(v)), spread=float(np.std(v, ddof=1)) if len(v) > 1 else None
     )
@@ -341,7 +338,7 @@ def scene_images()->list: # grey pictures, in the order of the truth
     number = [int(re.search(r"(\d+)", f).group()) for f in t["file"].to_pylist()]
     return [decode_image(t["image"][int(i)].as_py()) for i in np.argsort(number)]
 
-# %% ../../nbs/quadratic/08_detection.ipynb #5924bb50
+# %% ../../nbs/quadratic/08_detection.ipynb #7d61aebc
 def scan_scene(img:np.ndarray,       # grey picture
                model:dict, features:np.ndarray, # a compact detector and its features
                height:int=40, width:int=100, # size of a window
@@ -353,11 +350,9 @@ def scan_scene(img:np.ndarray,       # grey picture
     y, x = np.mgrid[
         0 : big.shape[0] - height + 1 : step, 0 : big.shape[1] - width + 1 : step
     ].reshape(2, -1)
-    for _, s in staged_votes(
-        model, haar_values(big, features, height, width, y, x).astype(np.float64)
-    ):
-        pass
-    return np.c_[y - pad, x - pad, s]
+    values = haar_values(big, features, height, width, y, x).astype(np.float64)
+    *_, (_, votes) = staged_votes(model, values)
+    return np.c_[y - pad, x - pad, votes]
 
 # %% ../../nbs/quadratic/08_detection.ipynb #7a7f246d
 def suppress(windows:np.ndarray,    # (n, 3): row, column, score
@@ -374,7 +369,7 @@ def suppress(windows:np.ndarray,    # (n, 3): row, column, score
         w = w[(d**2).sum(1) > 1]
     return np.array(kept).reshape(-1, 3)
 
-# %% ../../nbs/quadratic/08_detection.ipynb #6d47a678
+# %% ../../nbs/quadratic/08_detection.ipynb #a87cc0fa
 def match_detections(found:list, truth:list, # of each scene: (k, 3) detections, (m, 2) true corners
                      axes=(10., 25.),        # half axes within which a detection is right
                     )->tuple:                # scores (best first), is it right?, number of objects
@@ -382,7 +377,7 @@ def match_detections(found:list, truth:list, # of each scene: (k, 3) detections,
     rows = sorted(((s, i, y, x) for i, f in enumerate(found) for y, x, s in f), key=lambda r: -r[0])
     free = [np.ones(len(t), bool) for t in truth]
     right = []
-    for s, i, y, x in rows:
+    for _, i, y, x in rows:
         d = (((truth[i] - (y, x))/axes)**2).sum(1) if len(truth[i]) else np.zeros(0)
         ok = np.flatnonzero((d <= 1) & free[i])
         right.append(len(ok) > 0)

@@ -6,22 +6,24 @@ errors it kept to itself, the curves, the mushrooms and the musks."""
 # %% auto #0
 __all__ = ['SETS', 'METHODS', 'load_table', 'make_learner', 'curve_by_cost', 'run_fold',
            'table2_units', 'summarise_folds', 'ledger_rows', 'table2', 'table2_error', 'run_size',
-           'size_units', 'compare_searches', 'search_unit']
+           'size_units', 'compare_searches', 'search_unit', 'atlas_fold', 'atlas_unit',
+           'atlas_ledger', 'glass_box_atlas']
 
-# %% ../../nbs/quadratic/07_tables.ipynb #37386959
+# %% ../../nbs/quadratic/07_tables.ipynb #6103d432
+import json
+import os
 import time
+from pathlib import Path
 import numpy as np
 from ..core.boosters import AdaBoostClassifier
 from ..core.loop import boost
 from ..core.masters import AdaBoost
-from ..core.tables import encode_labels
 from ..core.datasets import load_dataset
-from boostlit.lab.experiments import (
-    derive_seed, paper_numbers, reproduction, run_units, store_results, stored_results,
-)
+from .experiments import derive_seed, reproduction, run_units
 from ..core.stumps import DecisionStumpClassifier, StumpOracle
 from ..quadratic.boosting import ProductOracle, QuadraticBoostClassifier
 from ..quadratic.exact_search import best_pair
+from ..quadratic.glass_box import GlassBoxClassifier
 
 # %% ../../nbs/quadratic/07_tables.ipynb #951ae24a
 SETS = (
@@ -242,7 +244,7 @@ def compare_searches(X, y,              # rows and signs
                      nominal=None,      # mask of nominal columns
                      n_estimators:int=250, n_restarts:int=5, max_inner:int=20, max_bins=256,
                      seed:int=0,        # of the random labels
-                    )->dict:            # errors of both searches round by round, CPU seconds of both
+                    )->dict:            # errors of both by round, CPU seconds of both
     "Boost by relabelling and, in every round, ask the exact search the same question."
     kinds = None if nominal is None else ["nominal" if k else "numeric" for k in nominal]
     watched = _Watched(
@@ -262,3 +264,79 @@ def search_unit(dataset:str, n_estimators:int=250, max_bins:int=256, seed:int=0)
     X, y, nominal = load_table(dataset)
     y = np.where(y == np.unique(y)[0], -1., 1.)
     return compare_searches(X, y, nominal, n_estimators, max_bins=max_bins, seed=seed)
+
+# %% ../../nbs/quadratic/07_tables.ipynb #8024e2a3
+#| code-fold: true
+#| code-summary: "One fold of a table of the atlas"
+def atlas_fold(dataset:str, # a table of the atlas
+               fold:int,    # 0 to 2
+              )->tuple:     # X, y to learn from; X, y to test on
+    "One of three stratified folds of at most 3,000 rows of a table of the atlas."
+    import pyarrow.parquet as parquet
+    from sklearn.model_selection import StratifiedKFold, train_test_split
+    table = parquet.read_table(Path(os.environ["BOOSTLIT_DATA"])/"atlas"/f"{dataset}.parquet")
+    y = np.unique(table["class"].to_numpy(zero_copy_only=False), return_inverse=True)[1]
+    X = np.column_stack([table[c].to_numpy(zero_copy_only=False).astype(float)
+                         for c in table.column_names if c != "class"])
+    if len(y) > 3000:
+        rows, _ = train_test_split(np.arange(len(y)), train_size=3000, stratify=y, random_state=0)
+        X, y = X[rows], y[rows]
+    keep = np.bincount(y)[y] >= 3
+    X, y = X[keep], np.unique(y[keep], return_inverse=True)[1]
+    folds = StratifiedKFold(3, shuffle=True, random_state=0).split(X, y)
+    train, test = list(folds)[fold]
+    return X[train], y[train], X[test], y[test]
+
+# %% ../../nbs/quadratic/07_tables.ipynb #2cdd891a
+#| code-fold: true
+#| code-summary: "One fit, measured"
+def _rival(method):
+    "A classifier at its defaults, by name."
+    if method == "glass box": return GlassBoxClassifier()
+    if method == "LightGBM":
+        from lightgbm import LGBMClassifier
+        return LGBMClassifier(n_jobs=1, verbose=-1)
+    from interpret.glassbox import ExplainableBoostingClassifier
+    return ExplainableBoostingClassifier(n_jobs=1)
+
+def atlas_unit(dataset:str, fold:int,
+               method:str, # "glass box", "LightGBM" or "EBM"
+              )->dict:
+    "Accuracy, log loss, log loss of the prior and CPU seconds of one fit at the defaults."
+    X, y, X_test, y_test = atlas_fold(dataset, fold)
+    est, start = _rival(method), time.process_time()
+    est.fit(X, y)
+    seconds = time.process_time() - start
+    p = np.clip(est.predict_proba(X_test), 1e-15, 1)
+    p = p/p.sum(axis=1, keepdims=True)
+    prior = np.bincount(y)/len(y)
+    return dict(accuracy=float(np.mean(p.argmax(1) == y_test)), seconds=seconds,
+                log_loss=float(-np.log(p[np.arange(len(p)), y_test]).mean()),
+                prior=float(-np.log(prior[y_test]).mean()))
+
+# %% ../../nbs/quadratic/07_tables.ipynb #3bc700ab
+#| code-fold: true
+#| code-summary: "Rows of the ledger"
+def atlas_ledger(runs:list, # dicts of `atlas_unit` with dataset, fold and method
+                )->list:
+    "Means and spreads over folds, as rows of the ledger."
+    rows, groups = [], {}
+    for r in runs: groups.setdefault((r["dataset"], r["method"]), []).append(r)
+    for (dataset, method), mine in groups.items():
+        for quantity in ("accuracy", "log_loss", "prior", "seconds"):
+            v = [r[quantity] for r in mine]
+            rows.append(dict(paper=1, item="Glass box", dataset=dataset, method=method,
+                             quantity=quantity.replace("_", " "), value=float(np.mean(v)),
+                             spread=float(np.std(v, ddof=1)) if len(v) > 1 else None,
+                             seeds=f"0 (folds {', '.join(str(r['fold']) for r in mine)} of 3)",
+                             link="quadratic/09_glass_box.ipynb"))
+    return rows
+
+@reproduction(paper=1, item="Glass box", title="glass box and LightGBM on the tables of the atlas")
+def glass_box_atlas(n_jobs=1, out=None, progress=True):
+    "Three folds of all tables of the atlas, glass box and LightGBM."
+    home = Path(os.environ.get("BOOSTLIT_DATA", "."))/"atlas"
+    names = json.loads((home/"atlas.json").read_text()) if (home/"atlas.json").exists() else []
+    units = [dict(dataset=d, fold=f, method=m) for d in names for m in ("glass box", "LightGBM")
+             for f in range(3)]
+    return atlas_ledger(run_units(atlas_unit, units, out, n_jobs, "atlas", progress).to_pylist())

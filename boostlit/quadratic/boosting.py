@@ -36,7 +36,7 @@ from .kernels import add_products
 
 from .relabelling import relabel, relabel_best
 
-# %% ../../nbs/quadratic/04_boosting.ipynb #6207ef45
+# %% ../../nbs/quadratic/04_boosting.ipynb #fedbf28b
 def box2(oracle,             # any object with `ask(y, w)` and `outputs(h)`
          y:np.ndarray,       # labels, -1 or +1
          n_estimators:int,   # base classifiers to spend: a product costs two
@@ -50,7 +50,7 @@ def box2(oracle,             # any object with `ask(y, w)` and `outputs(h)`
         h, edge = oracle.ask(y, w)  # (1a) a single classifier
         g = [h]
         # (1b) R compound classifiers
-        for i in range(n_restarts if n_estimators - spent > 1 else 0):
+        for _ in range(n_restarts if n_estimators - spent > 1 else 0):
             r = 1. - 2*rng.integers(0, 2, size=(1, len(y)))
             pair, pair_edge, _ = relabel(oracle, y, w, r, max_inner)           #      (i) and (ii)
             # (1c) keep the best of all
@@ -136,7 +136,9 @@ class ProductOracle:
         self.rng.set_state(("MT19937", memory["words"], int(memory["place"])))
         self.budget = None if memory["budget"] < 0 else int(memory["budget"])
 
-# %% ../../nbs/quadratic/04_boosting.ipynb #94ac3c3a
+# %% ../../nbs/quadratic/04_boosting.ipynb #cc95d354
+#| code-fold: true
+#| code-summary: "Which search"
 def _candidates(products):
     "Which of the three searches below serves an oracle."
     if products.search == "exact": return _exact_products
@@ -366,7 +368,7 @@ class _ProductModel(Booster):
         check_is_fitted(self)
         if hasattr(self, "estimators_"):
             raise AttributeError(
-                "feature_importances_ is for stumps: a black-box learner does not say what it looks at"
+                "feature_importances_ is for stumps: a black box does not say what it looks at"
             )
         return loss_shares(self)
 
@@ -404,7 +406,7 @@ class _ProductModel(Booster):
         tags.input_tags.allow_nan = learner is None or get_tags(learner).input_tags.allow_nan
         return tags
 
-# %% ../../nbs/quadratic/04_boosting.ipynb #8c8e3fd7
+# %% ../../nbs/quadratic/04_boosting.ipynb #1c212042
 #| code-fold: true
 #| code-summary: "QuadraticBoostClassifier: parameters, fit, oracle and master"
 class QuadraticBoostClassifier(_ProductModel):
@@ -470,7 +472,7 @@ class QuadraticBoostClassifier(_ProductModel):
     sizes_ : int array
         number of factors of each term
     machine_ : int array
-        which machine a term belongs to, one machine per class where there are more than two
+        machine of each term; one per class where there are more than two
     n_machines_ : int
         number of machines
     alphas_ : float array
@@ -514,10 +516,11 @@ class QuadraticBoostClassifier(_ProductModel):
     #: stumps_ (record array of STUMP): the factors of all terms, one after the other
     #: estimators_ (list): fitted copies of `estimator` instead, where one was given
     #: sizes_ (int array): number of factors of each term
-    #: machine_ (int array): which machine a term belongs to, one machine per class where there are more than two
+    #: machine_ (int array): machine of each term; one per class where there are more than two
     #: n_machines_ (int): number of machines
     #: alphas_ (float array): weight of each term
-    oracle_class, term = ProductOracle, "product"
+    oracle_class: Any = ProductOracle
+    term = "product"
 
     def __init__(self,
                  # any scikit-learn classifier with `sample_weight`; None for our stump
@@ -577,7 +580,8 @@ class QuadraticBoostClassifier(_ProductModel):
         """
         check_controls(self)
         check_parameters(self)
-        run, stopping = begin_run(self, *read_problem(self, X, y, sample_weight), validation)
+        rows, codes, weights = read_problem(self, X, y, sample_weight)
+        run, stopping = begin_run(self, rows, codes, weights, validation)
         for part in run.parts: part.oracle = part.oracle.twin(self.n_estimators - part.spent)
         progress = [Progress()] if self.verbose else []
         converse(run, progress + stopping + list(self.callbacks or []))

@@ -41,11 +41,13 @@ from ..core.tables import (encode_labels, history_table, normalise_weights,
                                   tabular_input)
 from .kernels import Fit, Rates, Terms, boost_cycles, search_space
 
-# %% ../../nbs/quadratic/09_glass_box.ipynb #d37cc4e3
+# %% ../../nbs/quadratic/09_glass_box.ipynb #0eca8ece
+#| code-fold: true
+#| code-summary: "bin_points"
 def bin_points(column:np.ndarray, # one column, NaN for missing
                nominal:bool,      # values without an order?
                most:int,          # most bins
-              )->np.ndarray:      # cut points between bins; for nominal columns the value of each bin
+              )->np.ndarray:      # cut points between bins, or the value of each nominal bin
     "How a column is binned: cuts at quantiles, or the most frequent values."
     values, counts = np.unique(column[~np.isnan(column)], return_counts=True)
     if nominal: return np.sort(values[np.argsort(-counts, kind="stable")[:most]])
@@ -53,7 +55,9 @@ def bin_points(column:np.ndarray, # one column, NaN for missing
         midpoints(values[:-1], values[1:]) if len(values) <= most else quantile_cuts(column, most)
     )
 
-# %% ../../nbs/quadratic/09_glass_box.ipynb #07457aad
+# %% ../../nbs/quadratic/09_glass_box.ipynb #c099dc6b
+#| code-fold: true
+#| code-summary: "bin_codes"
 def bin_codes(column:np.ndarray, points:np.ndarray, nominal:bool)->np.ndarray:
     "The bin of every value; the last bin is for missing and unseen ones."
     code = np.searchsorted(points, column)
@@ -61,7 +65,9 @@ def bin_codes(column:np.ndarray, points:np.ndarray, nominal:bool)->np.ndarray:
     known = points[np.minimum(code, len(points) - 1)] == column if len(points) else False
     return np.where(known, code, len(points)).astype(np.uint8)
 
-# %% ../../nbs/quadratic/09_glass_box.ipynb #6ce20d7d
+# %% ../../nbs/quadratic/09_glass_box.ipynb #1e66da2c
+#| code-fold: true
+#| code-summary: "coarse_bins"
 def coarse_bins(mass:np.ndarray, # weight of every fine bin, the missing one last
                 nominal:bool,    # values without an order?
                 most:int,        # most coarse bins
@@ -73,7 +79,9 @@ def coarse_bins(mass:np.ndarray, # weight of every fine bin, the missing one las
     else: group = np.unique(((np.cumsum(m) - m/2)/m.sum()*most).astype(int), return_inverse=True)[1]
     return np.r_[group, group.max(initial=-1) + 1].astype(np.uint8)
 
-# %% ../../nbs/quadratic/09_glass_box.ipynb #d0c20369
+# %% ../../nbs/quadratic/09_glass_box.ipynb #dcb45add
+#| code-fold: true
+#| code-summary: "_Bag"
 class _Bag:
     "One split of the rows into a training and a held-out part, and a model that is boosted on it."
     def __init__(self, codes, labels, weights, order, held, base):
@@ -110,7 +118,9 @@ class _Bag:
         "Return to what was kept."
         self.fit.values[:], self.scores[:] = self.kept
 
-# %% ../../nbs/quadratic/09_glass_box.ipynb #1d3774c3
+# %% ../../nbs/quadratic/09_glass_box.ipynb #636d071e
+#| code-fold: true
+#| code-summary: "bag_order"
 def bag_order(labels:np.ndarray, # class of every row
               rng,               # where chance comes from
              )->np.ndarray:      # rows, those to hold out last
@@ -121,7 +131,9 @@ def bag_order(labels:np.ndarray, # class of every row
         place[rows] = (np.arange(len(rows)) + rng.random_sample())/len(rows)
     return np.argsort(-place, kind="stable")
 
-# %% ../../nbs/quadratic/09_glass_box.ipynb #cef01b39
+# %% ../../nbs/quadratic/09_glass_box.ipynb #c6f32afe
+#| code-fold: true
+#| code-summary: "_Stage"
 class _Stage:
     "A part of a run of [the one loop](../core/03_loop.ipynb): per round, all bags take ten cycles."
     every = 10
@@ -150,9 +162,11 @@ class _Stage:
     def keep(self, n_terms):
         "Interrupted: the bags go back to what they kept."
 
-# %% ../../nbs/quadratic/09_glass_box.ipynb #6e69f86b
+# %% ../../nbs/quadratic/09_glass_box.ipynb #24a715fa
+#| code-fold: true
+#| code-summary: "_held_out_losses, _standard_errors"
 def _held_out_losses(bags, base, scale=1.):
-    "Weighted log loss of every held-out row of every bag, scores taken `scale` times as far from `base`."
+    "Weighted log loss of every held-out row, scores `scale` times as far from `base`."
     scores = np.concatenate([bag.scores[bag.n:] for bag in bags])
     labels = np.concatenate([bag.labels[bag.n:] for bag in bags])
     weights = np.concatenate([bag.weights[bag.n:] for bag in bags])
@@ -165,7 +179,9 @@ def _standard_errors(gain):
     spread = gain.std()*np.sqrt(len(gain))
     return float(gain.sum()/spread) if spread > 0 else 0.
 
-# %% ../../nbs/quadratic/09_glass_box.ipynb #08c5a308
+# %% ../../nbs/quadratic/09_glass_box.ipynb #16c8bf24
+#| code-fold: true
+#| code-summary: "_held_out_scale"
 def _held_out_scale(bags, base):
     "The factor on all scores with the least held-out loss, from 1/3 to 2; 0 without a clear gain."
     loss = lambda log_scale: _held_out_losses(bags, base, np.exp(log_scale))
@@ -178,7 +194,7 @@ def _held_out_scale(bags, base):
 # %% ../../nbs/quadratic/09_glass_box.ipynb #5f1e0616
 def purify(table:np.ndarray, # (A, B, columns) values of one or more heat maps
            mass:np.ndarray,  # (A, B) weights of the cells
-          )->tuple:          # (interaction, (A, columns) part of the first feature, (B, columns) of the second)
+          )->tuple:          # (interaction, part of the first feature, of the second)
     "Theorem 1.35: take out of a table what depends on one feature alone."
     A, B, columns = table.shape
     normal = np.block([[np.diag(mass.sum(1)), mass], [mass.T, np.diag(mass.sum(0))]])
@@ -191,14 +207,18 @@ def purify(table:np.ndarray, # (A, B, columns) values of one or more heat maps
         rest = rest - move[:A, None] - move[None, A:]
     return rest, parts[:A], parts[A:]
 
-# %% ../../nbs/quadratic/09_glass_box.ipynb #3a9013d8
+# %% ../../nbs/quadratic/09_glass_box.ipynb #4e18cae4
+#| code-fold: true
+#| code-summary: "Tables"
 class Tables(NamedTuple):
     "The terms of Eq. (1) with an axis for bags behind that of the classes."
     intercept: np.ndarray # (classes, bags)
     curves: list          # of each feature (bins, classes, bags)
     maps: list            # of each pair (bins, bins, classes, bags)
 
-# %% ../../nbs/quadratic/09_glass_box.ipynb #f302aa8c
+# %% ../../nbs/quadratic/09_glass_box.ipynb #c6367bc8
+#| code-fold: true
+#| code-summary: "purified"
 def purified(curves:list, # of each feature (bins, classes, bags)
              maps:list,   # of each pair (bins, bins, classes, bags)
              pairs:list,  # features of each map
@@ -225,10 +245,14 @@ def purified(curves:list, # of each feature (bins, classes, bags)
         )
     return Tables(intercept, curves, pure)
 
-# %% ../../nbs/quadratic/09_glass_box.ipynb #24cee41e
+# %% ../../nbs/quadratic/09_glass_box.ipynb #1c4c4680
+#| code-fold: true
+#| code-summary: "_centred"
 def _centred(table, axis): return table - table.mean(axis=axis, keepdims=True)
 
-# %% ../../nbs/quadratic/09_glass_box.ipynb #a332754c
+# %% ../../nbs/quadratic/09_glass_box.ipynb #1dc05069
+#| code-fold: true
+#| code-summary: "_codes, _contributions, _flat"
 def _codes(est, X):
     "Bins of every feature of new rows."
     check_is_fitted(est, "curves_")
@@ -244,8 +268,27 @@ def _contributions(est, codes):
 
 def _flat(scores): return scores[:, 0] if scores.shape[1] == 1 else scores
 
-# %% ../../nbs/quadratic/09_glass_box.ipynb #3e5fb6f8
-class _GlassBoxScores(Predictions):
+# %% ../../nbs/quadratic/09_glass_box.ipynb #435c1987
+#| code-fold: true
+#| code-summary: "_GlassBoxScores"
+class _FittedTables:
+    "What a fitted glass box holds, for the classes below."
+    n_features_in_: int
+    classes_: np.ndarray
+    intercept_: np.ndarray
+    points_: list
+    groups_: list
+    mass_: list
+    curves_: list
+    curve_spread_: list
+    pairs_: np.ndarray
+    joint_: list
+    maps_: list
+    map_spread_: list
+    bag_importances_: np.ndarray
+    edits_: list
+
+class _GlassBoxScores(_FittedTables, Predictions):
     "Scores and probabilities of Eq. (1)."
     def decision_function(self, X:"ArrayLike")->np.ndarray:
         """Score of every row: (n,) for two classes, the log odds of the second; (n, K) otherwise.
@@ -290,7 +333,8 @@ class _GlassBoxScores(Predictions):
         """
         terms = list(_contributions(self, _codes(self, X)))
         scores = np.tile(self.intercept_, (len(terms[0]), 1))
-        for k in np.argsort(-self.term_importances_, kind="stable"):
+        weight = _importance(self.curves_, self.maps_, self.mass_, self.joint_)
+        for k in np.argsort(-weight, kind="stable"):
             scores = scores + terms[k]
             yield _flat(scores)
 
@@ -308,21 +352,27 @@ class _GlassBoxScores(Predictions):
         """
         for scores in self.staged_decision_function(X): yield _probabilities(scores)
 
-# %% ../../nbs/quadratic/09_glass_box.ipynb #dbb48901
+# %% ../../nbs/quadratic/09_glass_box.ipynb #bf79d4d3
+#| code-fold: true
+#| code-summary: "_probabilities"
 def _probabilities(scores):
     "Logistic link for two classes, softmax for more."
     if scores.ndim == 1: scores = np.c_[-scores/2, scores/2]
     p = np.exp(scores - scores.max(axis=1, keepdims=True))
     return p/p.sum(axis=1, keepdims=True)
 
-# %% ../../nbs/quadratic/09_glass_box.ipynb #0b46c426
+# %% ../../nbs/quadratic/09_glass_box.ipynb #6f29bb3b
+#| code-fold: true
+#| code-summary: "_side_means"
 def _side_means(table, joint):
     "Means of a heat map over either feature, each drawn from its own distribution."
     over_b = np.tensordot(table, joint.sum(0), (1, 0))
     over_a = np.tensordot(joint.sum(1), table, (0, 0))
     return over_b, over_a
 
-# %% ../../nbs/quadratic/09_glass_box.ipynb #b9472cdd
+# %% ../../nbs/quadratic/09_glass_box.ipynb #54a449c4
+#| code-fold: true
+#| code-summary: "_shapley"
 def _shapley(est, codes):
     "Eq. (4) for rows given by their bins: (n, features, classes)."
     coarse = [group[code] for group, code in zip(est.groups_, codes)]
@@ -335,7 +385,9 @@ def _shapley(est, codes):
         phi[:, b] += (both - tilt)/2
     return phi
 
-# %% ../../nbs/quadratic/09_glass_box.ipynb #3bbcb56b
+# %% ../../nbs/quadratic/09_glass_box.ipynb #93374e28
+#| code-fold: true
+#| code-summary: "_position, _name"
 def _position(est, feature):
     "Position of a feature given by number or name."
     names = list(getattr(est, "feature_names_in_", []))
@@ -348,7 +400,9 @@ def _position(est, feature):
 def _name(est, j):
     return str(getattr(est, "feature_names_in_", [f"x{i}" for i in range(est.n_features_in_)])[j])
 
-# %% ../../nbs/quadratic/09_glass_box.ipynb #531d885c
+# %% ../../nbs/quadratic/09_glass_box.ipynb #eee52884
+#| code-fold: true
+#| code-summary: "_bin_texts"
 def _bin_texts(est, j, coarse=False):
     "What every bin of a feature covers, in words; the missing bin last."
     points, group = est.points_[j], est.groups_[j]
@@ -367,15 +421,19 @@ def _bin_texts(est, j, coarse=False):
         text = text + [f"> {e:.4g}" for e in ends[-1:]] if len(ends) else ["any value"]
     return text + ["missing"]
 
-# %% ../../nbs/quadratic/09_glass_box.ipynb #14331289
+# %% ../../nbs/quadratic/09_glass_box.ipynb #8263867f
+#| code-fold: true
+#| code-summary: "_value_columns"
 def _value_columns(est, values, spread):
     "Columns of scores and their spread: one for two classes, one per class otherwise."
     ends = [""] if values.shape[1] == 1 else [f"_{k}" for k in est.classes_]
     columns = {f"value{e}": values[:, c] for c, e in enumerate(ends)}
     return columns | {f"spread{e}": spread[:, c] for c, e in enumerate(ends)}
 
-# %% ../../nbs/quadratic/09_glass_box.ipynb #1949ad77
-class _GlassBoxReader:
+# %% ../../nbs/quadratic/09_glass_box.ipynb #59e5e1ab
+#| code-fold: true
+#| code-summary: "The curve of a feature"
+class _GlassBoxReader(_FittedTables):
     "Curves, heat maps, importances and explanations."
     def shape_(self, feature:"int|str")->"pyarrow.Table":
         """The curve of a feature: a row per bin with its score, spread over the bags and training
@@ -514,7 +572,9 @@ class _GlassBoxReader:
             if j in pair: total = total + _side_means(table, joint)[pair.index(j)][self.groups_[j]]
         return _flat(total)
 
-# %% ../../nbs/quadratic/09_glass_box.ipynb #3be2bf7e
+# %% ../../nbs/quadratic/09_glass_box.ipynb #d399ff2b
+#| code-fold: true
+#| code-summary: "_term_name, _importance"
 def _term_name(est, k):
     "Name of a term: a feature, or two."
     d = len(est.curves_)
@@ -525,7 +585,9 @@ def _importance(curves, maps, mass, joint):
     one = [np.tensordot(m, np.abs(c).mean(1), 1) for m, c in zip(mass, curves)]
     return np.array(one + [np.tensordot(w, np.abs(t).mean(2), 2) for w, t in zip(joint, maps)])
 
-# %% ../../nbs/quadratic/09_glass_box.ipynb #ba447aa3
+# %% ../../nbs/quadratic/09_glass_box.ipynb #387ea9cf
+#| code-fold: true
+#| code-summary: "_waterfall"
 def _waterfall(est, codes):
     "Long table of contributions, by row and size."
     parts = np.stack(list(_contributions(est, codes)), axis=1)
@@ -544,7 +606,9 @@ def _waterfall(est, codes):
     return pyarrow.table({"row": np.repeat(np.arange(n), m + 1), "term": terms}
                          | {f"value{e}": values[:, c] for c, e in enumerate(ends)})
 
-# %% ../../nbs/quadratic/09_glass_box.ipynb #15d1977f
+# %% ../../nbs/quadratic/09_glass_box.ipynb #82707df3
+#| code-fold: true
+#| code-summary: "_edited"
 def _edited(curve, change, where, mass):
     "The curve with `change` made on the bins `where`."
     new = curve.copy()
@@ -557,15 +621,19 @@ def _edited(curve, change, where, mass):
     if not np.isfinite(new).all(): raise ValueError("an edited curve must be finite")
     return new
 
-# %% ../../nbs/quadratic/09_glass_box.ipynb #0bec5b71
+# %% ../../nbs/quadratic/09_glass_box.ipynb #09d648d0
+#| code-fold: true
+#| code-summary: "_bins_between"
 def _bins_between(est, j, low, high):
     "Bins of a feature that lie between two values (numeric), or whose value does; missing never."
     points, numeric = est.points_[j], est.kinds_[j] != "nominal"
     lower, upper = (np.r_[-np.inf, points], np.r_[points, np.inf]) if numeric else (points, points)
     return np.r_[(lower >= low) & (upper <= high), False]
 
-# %% ../../nbs/quadratic/09_glass_box.ipynb #b20ae250
-class _GlassBoxEditor:
+# %% ../../nbs/quadratic/09_glass_box.ipynb #75c903bb
+#| code-fold: true
+#| code-summary: "_GlassBoxEditor"
+class _GlassBoxEditor(_FittedTables):
     "Changing curves by hand."
     def edit(self, feature:"int|str", # which curve
              # a number, a function of the old scores, "increasing" or "decreasing"
@@ -573,7 +641,7 @@ class _GlassBoxEditor:
              low:float=-np.inf,      # only bins above this value
              high:float=np.inf,      # and below this one
              missing:bool=False,     # the bin of missing values instead
-            )->"GlassBoxClassifier":
+            )->Any:                  # the classifier itself
         """Change the curve of a feature; `edits_` remembers.
 
         Parameters
@@ -591,15 +659,14 @@ class _GlassBoxEditor:
 
         Returns
         -------
-        GlassBoxClassifier
+        Any
+            the classifier itself
         """
         check_is_fitted(self, "curves_")
         j = _position(self, feature)
-        where = (
-            np.arange(len(self.mass_[j])) == len(self.mass_[j]) - 1
-            if missing
-            else _bins_between(self, j, low, high)
-        )
+        last = len(self.mass_[j]) - 1
+        where = np.arange(last + 1) >= last if missing else _bins_between(self, j, low, high)
+        where = np.asarray(where)
         if not where.any():
             raise ValueError(f"no bin of {_name(self, j)} lies between {low} and {high}")
         curves = list(self.curves_)
@@ -611,7 +678,9 @@ class _GlassBoxEditor:
         )
         return self
 
-# %% ../../nbs/quadratic/09_glass_box.ipynb #0c41bf1f
+# %% ../../nbs/quadratic/09_glass_box.ipynb #3531f614
+#| code-fold: true
+#| code-summary: "Curves over features and heat maps over pairs of features, boosted by "
 class GlassBoxClassifier(
     _GlassBoxReader, _GlassBoxEditor, _GlassBoxScores, ClassifierMixin, BaseEstimator
 ):
@@ -662,7 +731,7 @@ class GlassBoxClassifier(
     intercept_ : float array
         mean score of every class; one number for two classes
     points_ : list of float arrays
-        cut points of every feature, for nominal ones the value of each bin
+        cut points of every feature, or values of its bins
     groups_ : list of uint8 arrays
         bin of the heat maps for every bin of the curves
     mass_ : list of float arrays
@@ -721,7 +790,7 @@ class GlassBoxClassifier(
     (3,) True
     """
     #: intercept_ (float array): mean score of every class; one number for two classes
-    #: points_ (list of float arrays): cut points of every feature, for nominal ones the value of each bin
+    #: points_ (list of float arrays): cut points of every feature, or values of its bins
     #: groups_ (list of uint8 arrays): bin of the heat maps for every bin of the curves
     #: mass_ (list of float arrays): share of the training weight in every bin
     #: curves_ (list of float arrays): score of every bin and class, for each feature
@@ -787,7 +856,7 @@ class GlassBoxClassifier(
             the estimator itself
         """
         _check_parameters(self)
-        X, y = tabular_input(self, X, y, reset=True, nominal=self.categorical_features)
+        rows, y = tabular_input(self, X, y, reset=True, nominal=self.categorical_features)
         self.classes_, labels = encode_labels(y)
         weights = normalise_weights(sample_weight, len(labels))
         if self.class_weight is not None:
@@ -799,7 +868,7 @@ class GlassBoxClassifier(
             raise ValueError(
                 "sample_weight leaves one class only: classification needs at least 2 classes"
             )
-        return _fit_tables(self, X[keep], labels[keep], weights[keep]*keep.sum())
+        return _fit_tables(self, rows[keep], labels[keep], weights[keep]*keep.sum())
 
     def scorecard(self)->Scorecard:
         """The model as tables of cells, see `to_json`.
@@ -837,7 +906,9 @@ class GlassBoxClassifier(
         tags.input_tags.allow_nan = True
         return tags
 
-# %% ../../nbs/quadratic/09_glass_box.ipynb #ba411b34
+# %% ../../nbs/quadratic/09_glass_box.ipynb #0a44ff84
+#| code-fold: true
+#| code-summary: "_bin_axis, _glass_card"
 def _bin_axis(est, j, coarse):
     "The bins of a feature as an axis; unseen and missing values share the last one."
     points, group, words = est.points_[j], est.groups_[j], est.categories_[j]
@@ -859,7 +930,9 @@ def _glass_card(est):
     link = "logistic" if len(est.classes_) == 2 else "softmax"
     return make_card(est, est.intercept_, [t for t in terms if np.any(t.table)], (link, 1.))
 
-# %% ../../nbs/quadratic/09_glass_box.ipynb #b3561046
+# %% ../../nbs/quadratic/09_glass_box.ipynb #d23316bd
+#| code-fold: true
+#| code-summary: "_file_fields"
 def _file_fields(state):
     "What a model file holds; tables of one feature or pair have sizes of their own."
     C = 1 if len(state.get("classes_", ())) == 2 else len(state.get("classes_", ()))
@@ -881,7 +954,9 @@ def _file_fields(state):
         "edits_": Each(Text(), "edits"),
     }
 
-# %% ../../nbs/quadratic/09_glass_box.ipynb #669f6d13
+# %% ../../nbs/quadratic/09_glass_box.ipynb #2f40785a
+#| code-fold: true
+#| code-summary: "_check_tables"
 def _check_tables(est):
     "Raise unless bins, groups and tables fit one another."
     for j, (points, kind) in enumerate(zip(est.points_, est.kinds_)):
@@ -893,7 +968,9 @@ def _check_tables(est):
         if any(t.shape[:2] != sides for t in tables):
             raise ValueError("its maps_ do not fit its groups_")
 
-# %% ../../nbs/quadratic/09_glass_box.ipynb #402ea820
+# %% ../../nbs/quadratic/09_glass_box.ipynb #cb46714e
+#| code-fold: true
+#| code-summary: "_check_parameters"
 def _check_parameters(est):
     "One clear sentence for each parameter that makes no sense."
     ranges = dict(
@@ -919,7 +996,9 @@ def _check_parameters(est):
     ):
         raise ValueError(f"n_pairs must be None or an integer of at least 0, got {est.n_pairs!r}")
 
-# %% ../../nbs/quadratic/09_glass_box.ipynb #a5499af5
+# %% ../../nbs/quadratic/09_glass_box.ipynb #041d730b
+#| code-fold: true
+#| code-summary: "_directions"
 def _directions(est):
     "Direction of every feature from `monotonic_cst`."
     d, given = est.n_features_in_, est.monotonic_cst
@@ -935,7 +1014,9 @@ def _directions(est):
         raise ValueError("monotonic_cst: a nominal feature has no order")
     return given.astype(np.int64)
 
-# %% ../../nbs/quadratic/09_glass_box.ipynb #13c5183f
+# %% ../../nbs/quadratic/09_glass_box.ipynb #e0c2e444
+#| code-fold: true
+#| code-summary: "Codes of fine and coarse bins and the column of zeros, with (bins, nom"
 def _code_columns(est, X, weights):
     """Codes of fine and coarse bins and the column of zeros, with (bins, nominal, direction) of
     each."""
@@ -952,7 +1033,9 @@ def _code_columns(est, X, weights):
                  np.r_[directions, directions, 0]]
     return codes, axis.astype(np.int64)
 
-# %% ../../nbs/quadratic/09_glass_box.ipynb #c4d712c0
+# %% ../../nbs/quadratic/09_glass_box.ipynb #326e4ca2
+#| code-fold: true
+#| code-summary: "_table_terms, _prior"
 def _table_terms(axis, first, second):
     "Terms over the given columns of codes."
     cells = (axis[first, 0] + 1)*(axis[second, 0] + 1)
@@ -966,7 +1049,9 @@ def _prior(labels, weights, K):
     score = np.log(share/share.sum())
     return score[1:] - score[:1] if K == 2 else score
 
-# %% ../../nbs/quadratic/09_glass_box.ipynb #e8c2614e
+# %% ../../nbs/quadratic/09_glass_box.ipynb #f6d76bd1
+#| code-fold: true
+#| code-summary: "_screen_pairs, _strongest"
 def _screen_pairs(est, bags, each, axis):
     "Candidate pairs of features, and the gain of each in every bag."
     d, (n, C) = est.n_features_in_, bags[0].scores.shape
@@ -985,7 +1070,9 @@ def _strongest(est, pairs, gains):
     wanted = 3*est.n_features_in_ if est.n_pairs is None else int(est.n_pairs)
     return pairs[np.argsort(-gains, kind="stable")[:wanted]] if len(pairs) else pairs
 
-# %% ../../nbs/quadratic/09_glass_box.ipynb #c48b3530
+# %% ../../nbs/quadratic/09_glass_box.ipynb #cef7685a
+#| code-fold: true
+#| code-summary: "_boost_maps"
 def _boost_maps(est, bags, each, axis, setting, rows, base):
     "The second stage: pairs and the values of their maps. Held-out scores are innocent afterwards."
     d, before = est.n_features_in_, _held_out_losses(bags, base)
@@ -1003,7 +1090,9 @@ def _boost_maps(est, bags, each, axis, setting, rows, base):
         _boost_stage(est, bags, each)
     return chosen, maps
 
-# %% ../../nbs/quadratic/09_glass_box.ipynb #2d4b9a7d
+# %% ../../nbs/quadratic/09_glass_box.ipynb #b6237072
+#| code-fold: true
+#| code-summary: "_fit_tables"
 def _fit_tables(est, X, labels, weights):
     "Both stages on all bags; then purify and keep."
     (codes, axis), d = _code_columns(est, X, weights), X.shape[1]
@@ -1024,7 +1113,9 @@ def _fit_tables(est, X, labels, weights):
     est.history_ = history_table(rows)
     return _keep(est, codes, weights, base, curves, pairs, maps)
 
-# %% ../../nbs/quadratic/09_glass_box.ipynb #5ec3fede
+# %% ../../nbs/quadratic/09_glass_box.ipynb #90cdbaf4
+#| code-fold: true
+#| code-summary: "_pool"
 @contextlib.contextmanager
 def _pool(n_jobs):
     "A `map` that runs in threads when that is asked for: kernels let go of the interpreter's lock."
@@ -1034,7 +1125,9 @@ def _pool(n_jobs):
         return
     with ThreadPoolExecutor(jobs) as pool: yield lambda f, items: list(pool.map(f, items))
 
-# %% ../../nbs/quadratic/09_glass_box.ipynb #9c7c8521
+# %% ../../nbs/quadratic/09_glass_box.ipynb #ddda5fb8
+#| code-fold: true
+#| code-summary: "_boost_stage, _stage"
 def _boost_stage(est, bags, each):
     "Boost the terms that the bags have begun with; the history of it."
     watch = [Progress(desc="cycles")] if est.verbose else []
@@ -1051,7 +1144,9 @@ def _stage(est, bags, each, stage, terms, setting, rows):
     values = np.stack([bag.fit.values for bag in bags], axis=-1)
     return np.split(values, terms.start[1:-1])
 
-# %% ../../nbs/quadratic/09_glass_box.ipynb #cf77e9d6
+# %% ../../nbs/quadratic/09_glass_box.ipynb #5d480697
+#| code-fold: true
+#| code-summary: "_keep"
 def _keep(est, codes, weights, base, curves, pairs, maps):
     "Purify the tables of all bags and keep their mean and spread."
     coarse = codes[len(curves):]
@@ -1076,7 +1171,9 @@ def _keep(est, codes, weights, base, curves, pairs, maps):
     est.edits_ = []
     return est
 
-# %% ../../nbs/quadratic/09_glass_box.ipynb #cccbf4df
+# %% ../../nbs/quadratic/09_glass_box.ipynb #a1074dd2
+#| code-fold: true
+#| code-summary: "_plot_curve"
 def _plot_curve(est, j, ax, k):
     "A curve with one standard deviation over the bags; missing values as a dot."
     value, spread, numeric = (
@@ -1104,7 +1201,9 @@ def _plot_curve(est, j, ax, k):
     if est.mass_[j][-1] > 0: ax.axhline(value[-1], ls=":", color=PALETTE[1], label="missing")
     ax.set_xlabel(_name(est, j))
 
-# %% ../../nbs/quadratic/09_glass_box.ipynb #cb0c992c
+# %% ../../nbs/quadratic/09_glass_box.ipynb #c194b304
+#| code-fold: true
+#| code-summary: "_plot_map"
 def _plot_map(est, p, ax, k):
     "A heat map on the coarse bins, missing left out."
     a, b = est.pairs_[p]
@@ -1118,7 +1217,9 @@ def _plot_map(est, p, ax, k):
         getattr(ax, f"set_{axis}ticks")(at, [text[i] for i in at], fontsize=6)
     ax.set(xlabel=_name(est, a), ylabel=_name(est, b))
 
-# %% ../../nbs/quadratic/09_glass_box.ipynb #ffd3bfcb
+# %% ../../nbs/quadratic/09_glass_box.ipynb #43d474b3
+#| code-fold: true
+#| code-summary: "plot_glass_box"
 def plot_glass_box(est,        # a fitted `GlassBoxClassifier`
                    top:int=6,  # most terms drawn
                    ax=None,    # one axes for one term; a new figure by default
@@ -1150,7 +1251,9 @@ def plot_glass_box(est,        # a fitted `GlassBoxClassifier`
     for axis in axes[len(order):]: axis.set_visible(False)
     return axes
 
-# %% ../../nbs/quadratic/09_glass_box.ipynb #c8a0e7b9
+# %% ../../nbs/quadratic/09_glass_box.ipynb #ae84f14b
+#| code-fold: true
+#| code-summary: "GlassBoxDisplay"
 class GlassBoxDisplay(ModelDisplay):
     """Curves and heat maps of a glass box, the most important first.
 
@@ -1183,7 +1286,9 @@ class GlassBoxDisplay(ModelDisplay):
         """
         return dict(top=min(self.top, 6), ax=ax)
 
-# %% ../../nbs/quadratic/09_glass_box.ipynb #871295e8
+# %% ../../nbs/quadratic/09_glass_box.ipynb #8ab71160
+#| code-fold: true
+#| code-summary: "plot_waterfall"
 def plot_waterfall(est,       # a fitted `GlassBoxClassifier`
                    row,       # one row
                    top:int=8, # most terms shown one by one

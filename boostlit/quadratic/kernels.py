@@ -622,12 +622,12 @@ def _margins_in_numpy(sums, axes, p, lines, ends):
 
 _margins = _Twin(_margins_in_numpy, _margins_in_loops)
 
-# %% ../../nbs/quadratic/10_kernels.ipynb #8296a8f2
+# %% ../../nbs/quadratic/10_kernels.ipynb #1582178e
 @_inner
 def _gain(lines, ends, i, j, axes, p, rates):
     """Newton gain of the four parts of cuts i and j, or -1 when one is too light or goes the wrong
     way."""
-    C, ridge, gain, curve = ends.shape[1]//2, rates.ridge, 0., False
+    C, ridge, gain = ends.shape[1]//2, rates.ridge, 0.
     s0, s1, s2, s3 = 0., 0., 0., 0.
     for c in range(C):
         g, h, g0, h0 = ends[1, c], ends[1, C + c], ends[0, c], ends[0, C + c]

@@ -13,7 +13,7 @@ import numpy as np
 # %% ../../nbs/quadratic/01_products.ipynb #9d9c6386
 def product_family(H:np.ndarray, # (C, N) answers of the base classifiers, -1 or +1
                    degree:int=2, # most factors
-                  )->tuple:      # (answers of all products of 1..degree different rows, their factors)
+                  )->tuple:      # (answers of products of 1..degree different rows, their factors)
     "Answers and factors of the family G of the paper; for degree 1 it is H itself."
     factors = [f for m in range(1, degree + 1) for f in combinations(range(len(H)), m)]
     return np.array([np.prod(H[list(f)], axis=0) for f in factors]), factors
@@ -22,10 +22,12 @@ def distinct(H:np.ndarray)->np.ndarray:
     "The different rows, in order of first appearance."
     return H[np.sort(np.unique(H, axis=0, return_index=True)[1])]
 
-# %% ../../nbs/quadratic/01_products.ipynb #8799b98d
+# %% ../../nbs/quadratic/01_products.ipynb #5b5d8dc9
+#| code-fold: true
+#| code-summary: "The two linear programs"
 def separate(H:np.ndarray, # (C, N) answers of the classifiers
              y:np.ndarray, # labels, -1 or +1
-            )->tuple:      # (votes, threshold, None), or (None, None, weights that refute every vote)
+            )->tuple:      # (votes, threshold, None) or (None, None, weights that refute)
     "Votes with a threshold that classify every example, or a proof that there are none."
     from scipy.optimize import linprog
     A = (np.vstack([H, np.ones(H.shape[1])])*y).T  # row n: y_n (h_1(x_n), .., h_C(x_n), 1)
@@ -42,6 +44,6 @@ def separate(H:np.ndarray, # (C, N) answers of the classifiers
 def pair_edges(S:np.ndarray,   # (C, N) answers of the classifiers
                y:np.ndarray,   # labels, -1 or +1
                w:np.ndarray,   # weights that sum to one
-              )->np.ndarray:   # (C, C) edges of all products; the diagonal holds those of the constant
+              )->np.ndarray:   # (C, C) edges of all products; the constant on the diagonal
     "Edges of all products of two rows, as one matrix product."
     return (S*(w*y)) @ S.T

@@ -11,7 +11,7 @@ import numpy as np
 from ..core.stumps import STUMP
 from .kernels import lane_width, relabel_restarts, restarts, round_inputs
 
-# %% ../../nbs/quadratic/02_relabelling.ipynb #4b92154c
+# %% ../../nbs/quadratic/02_relabelling.ipynb #1ecbbd0a
 def relabel(oracle,            # any object with `ask(y, w)` and `outputs(h)`
             y:np.ndarray,      # labels, -1 or +1
             w:np.ndarray,      # weights that sum to one
@@ -23,7 +23,9 @@ def relabel(oracle,            # any object with `ask(y, w)` and `outputs(h)`
     the way."""
     chain = [oracle.ask(y*s, w)[0] for s in r]              # h_0 (.. h_{d-2}): the labels are noise
     outputs = [oracle.outputs(h) for h in chain]
-    best, edges, stalled = ([], -1.), [], 0
+    best: tuple = ([], -1.)
+    edges: list = []
+    stalled = 0
     for _ in range(max_inner):
         h, edge = oracle.ask(y*np.prod(outputs, axis=0), w) # relabel by all factors but the oldest
         if edge > best[1]: best = (chain + [h], edge)
@@ -38,7 +40,9 @@ def random_signs(rng, shape)->np.ndarray:
     "Independent signs, -1 or +1 with equal chances."
     return 1. - 2*rng.integers(0, 2, shape)
 
-# %% ../../nbs/quadratic/02_relabelling.ipynb #12c64772
+# %% ../../nbs/quadratic/02_relabelling.ipynb #835b8218
+#| code-fold: true
+#| code-summary: "From kernel rows to stumps"
 def _record(oracle, s):
     "A kernel row (feature, cut, signs) as a stump record."
     j = int(s[0])
@@ -53,7 +57,9 @@ def _run_restarts(oracle, y, w, bits, n_restarts, max_inner, degree, tol):
     single, calls = relabel_restarts(round_inputs(oracle, y, w), bits, runs, max_inner, width, tol)
     return single, runs, int(calls) + n_restarts*(degree - 1) + 1
 
-# %% ../../nbs/quadratic/02_relabelling.ipynb #88a99008
+# %% ../../nbs/quadratic/02_relabelling.ipynb #39dcf601
+#| code-fold: true
+#| code-summary: "All restarts"
 def relabel_search(oracle,           # a `StumpOracle`
                    y:np.ndarray,     # labels, -1 or +1
                    w:np.ndarray,     # weights that sum to one
@@ -64,7 +70,7 @@ def relabel_search(oracle,           # a `StumpOracle`
                    max_inner:int=20, # K of Box 2
                    degree:int=2,     # number of factors
                    tol:float=1e-12,  # a smaller change of the error counts as none
-                  )->dict:           # single, single_edge, products (R, degree), edges, steps, calls
+                  )->dict:           # single, single_edge, products, edges, steps, calls
     "Procedure 1 from all restarts at once, on the codes of the stump oracle."
     if not 1 <= n_restarts*(degree - 1) <= 64:
         raise ValueError("one word holds 64 random labels: n_restarts*(degree-1) must lie in "
@@ -74,7 +80,9 @@ def relabel_search(oracle,           # a `StumpOracle`
     return dict(single=_record(oracle, single), single_edge=float(single[5]), products=products,
                 edges=runs.edge, steps=runs.steps, calls=calls)
 
-# %% ../../nbs/quadratic/02_relabelling.ipynb #85c10de7
+# %% ../../nbs/quadratic/02_relabelling.ipynb #65f94928
+#| code-fold: true
+#| code-summary: "The winners"
 def relabel_best(oracle, y, w, bits, n_restarts:int, max_inner:int, degree:int)->tuple:
     "The best single stump and the best product of all restarts, each as ([stumps], edge)."
     single, runs, _ = _run_restarts(oracle, y, w, bits, n_restarts, max_inner, degree, 1e-12)
