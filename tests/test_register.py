@@ -24,19 +24,19 @@ PRINTED = [
     (0, "Fig. 5"), (0, "Sec. 6"),
     (1, "Eq. 2"), (1, "Box 1"), (1, "Procedure 1"), (1, "Lemma 1"), (1, "Lemma 2"), (1, "Box 2"),
     (1, "Eq. 13"), (1, "Eq. 18"), (1, "Eq. 19"), (1, "Eq. 20"), (1, "diameter"), (1, "calls"),
-    (2, "Eq. 2"), (2, "Eq. 5"), (2, "Eq. 8"), (2, "Table 1"), (2, "order of"),
+    (2, "Eq. 2"), (2, "Eq. 5"), (2, "Eq. 8"), (2, "Table 1"), (2, "Eq. 6"), (2, "Eq. 7"),
     (3, "Algorithm 1"), (3, "Algorithm 2"), (3, "Lemma 1"), (3, "Lemma 2"), (3, "Theorem 1"),
     (3, "Theorem 2"), (3, "Eq. 6"),
     (4, "Algorithm 1"), (4, "Eq. 1"), (4, "Eq. 3"), (4, "Eq. 4"), (4, "Eq. 6"),
-    (4, "complementation"), (4, "gain"), (4, "M = 0"),
+    (4, "complement"), (4, "gain"), (4, "M = 0"),
 ]
 
 
 def equations(text):
     "Numbers of the equations that a text names, ranges spelt out."
     found = set()
-    for part in re.findall(r"Eqs?\.\s*\(?((?:\d+\)?\s*(?:[-–,]|and)?\s*\(?)+)", text):
-        for a, b in re.findall(r"(\d+)\)?(?:\s*[-–]\s*\(?(\d+))?", part):
+    for part in re.findall(r"Eqs?\.\s*\(?((?:\d+\)?\s*(?:[-–,]|and|to)?\s*\(?)+)", text):
+        for a, b in re.findall(r"(\d+)\)?(?:\s*(?:[-–]|to)\s*\(?(\d+))?", part):
             found |= set(range(int(a), int(b or a) + 1))
     return found
 
@@ -46,7 +46,7 @@ def names(row, label):
     text = f"{row['title'] or ''} {row['source'] or ''}"
     if label.startswith("Eq. "):
         return int(label[4:]) in equations(text)
-    plain = lambda t: re.sub(r"[$\\]", "", t).lower()
+    plain = lambda t: re.sub(r"\s*=\s*", "=", re.sub(r"[$\\]", "", t)).lower()
     return re.search(rf"(?<![\w.]){re.escape(plain(label))}(?![\d]|\.\d)", plain(text)) is not None
 
 
@@ -69,7 +69,7 @@ ROOMS = sorted({room(r) for r in ROWS})
 
 def test_equations_are_read_with_their_ranges():
     assert equations("paper 1, Eqs. 26–28 and Eq. 4, p. 5") == {4, 26, 27, 28}
-    assert equations("Eq. (3), Eqs. 6, 7 and 9") == {3, 6, 7, 9}
+    assert equations("Eq. (3), Eqs. 6, 7 and 9; Eqs. 11 to 13") == {3, 6, 7, 9, 11, 12, 13}
     assert names(dict(title="x; paper 1, Lemma 1, p. 4", source=None), "Lemma 1")
     assert not names(dict(title="x; paper 1, Lemma 1.9 and Lemma 12", source=None), "Lemma 1")
 

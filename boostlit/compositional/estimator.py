@@ -64,7 +64,7 @@ class Vocabulary(NamedTuple):
         "Positive items first, then (with both kinds) the negative ones."
         return item_matrix(self.spread(X), self.thresholds, items)
 
-# %% ../../nbs/compositional/05_estimator.ipynb #09f1fac2
+# %% ../../nbs/compositional/05_estimator.ipynb #26795708
 #| code-fold: true
 #| code-summary: "Learning them"
 def learn_vocabulary(X:np.ndarray,       # (n, d) values, nominal ones as codes
@@ -76,13 +76,13 @@ def learn_vocabulary(X:np.ndarray,       # (n, d) values, nominal ones as codes
     "The primitives of a table."
     columns, thresholds, codes = [], [], []
     for j, (x, kind) in enumerate(zip(X.T, kinds)):
-        values = np.unique(x[~np.isnan(x)]) if kind == "nominal" else None
+        values = np.unique(x[~np.isnan(x)]) if kind == "nominal" else np.empty(0)
         if kind == "nominal": here = np.full(len(values), .5)
         elif cuts == "mean": here = item_thresholds(x[:, None], scale)
-        else: here = np.union1d(quantile_cuts(x, cuts), label_cuts(x, y))
+        else: here = np.union1d(quantile_cuts(x, int(cuts)), label_cuts(x, y))
         columns.append(np.full(len(here), j))
         thresholds.append(here)
-        codes.append(np.full(len(here), np.nan) if values is None else values)
+        codes.append(values if kind == "nominal" else np.full(len(here), np.nan))
     join = lambda parts, dtype: np.concatenate([np.empty(0), *parts]).astype(dtype)
     return Vocabulary(join(columns, np.int64), join(thresholds, np.float64),
                       join(codes, np.float64))
@@ -93,14 +93,14 @@ def informative_items(T:np.ndarray,  # boolean (n, items)
     "Transactions without items that are always there."
     return T & ~T.all(0)
 
-# %% ../../nbs/compositional/05_estimator.ipynb #2ca18beb
+# %% ../../nbs/compositional/05_estimator.ipynb #74657363
 #| code-fold: true
 #| code-summary: "A gain with its search"
 class Gain(float):
     "A gain that also knows how much was searched for it."
-    facts = {}
+    facts:dict = {}
 
-# %% ../../nbs/compositional/05_estimator.ipynb #d0e1e4af
+# %% ../../nbs/compositional/05_estimator.ipynb #21fe4e6e
 #| code-fold: true
 #| code-summary: "What oracles of rules share"
 class Rules:
@@ -115,14 +115,14 @@ class Rules:
         self.record = np.dtype([("label", "<i8"), ("length", "<i8"),
                                 ("items", "<i8", (max(longest, 1),))])
 
-    def rule(self, items, label:int)->np.void: # a record
+    def rule(self, items, label:int)->Any: # a record
         "A hypothesis."
         h = np.zeros((), self.record)
         h["label"], h["length"] = label, len(items)
         h["items"][:len(items)] = items
         return h[()]
 
-    def nothing(self)->np.void:
+    def nothing(self)->Any:
         "The rule that never speaks."
         h = self.rule([], -1)
         h["length"] = -1
@@ -137,7 +137,7 @@ class Rules:
     def fires(self, h, table:np.ndarray)->np.ndarray: # boolean (n,)
         "Where a rule speaks, in a table of transactions."
         if h["length"] < 0: return np.zeros(len(table), bool)
-        return table[:, h["items"][:h["length"]]].all(1)
+        return np.asarray(table[:, h["items"][:h["length"]]].all(1))
 
     def says(self, fires:np.ndarray, h)->np.ndarray:
         "What a rule answers where it fires and where it does not: its class, or -1."
@@ -384,7 +384,7 @@ def resolve_thresholds(min_support, # count, fraction, None (the paper's) or "au
     elif why: raise ValueError(f"no rule can exist: {why}")
     return count, lift
 
-# %% ../../nbs/compositional/05_estimator.ipynb #33c25dfe
+# %% ../../nbs/compositional/05_estimator.ipynb #673a0f22
 #| code-fold: true
 #| code-summary: "The estimator, with all its parameters"
 class CompositionalBoostClassifier(Booster):
@@ -449,7 +449,7 @@ class CompositionalBoostClassifier(Booster):
     max_terms : int | None, default=None
         rules of a settled model at most
     length : str, default="generator"
-        what max_length counts in a pool: or the closed "set"
+        what max_length counts in a pool; or "set"
 
     Attributes
     ----------
@@ -565,7 +565,7 @@ class CompositionalBoostClassifier(Booster):
                  nominal_features:"ArrayLike|str|None"="deprecated", # old name of the same
                  settle:bool|None=None,       # weigh all rules together at the end? None: if "auto"
                  max_terms:int|None=None,     # rules of a settled model at most
-                 length:str="generator"):     # what max_length counts in a pool: or the closed "set"
+                 length:str="generator"):     # what max_length counts in a pool; or "set"
         store(self, locals())
 
     def fit(self, X:"ArrayLike", y:"ArrayLike", sample_weight:"ArrayLike|None"=None,
@@ -590,11 +590,11 @@ class CompositionalBoostClassifier(Booster):
         """
         check_options(self)
         check_controls(self)
-        problem = read_problem(self, X, y, sample_weight)
-        run, stopping = begin_run(self, *problem, validation)
+        problem = rows, codes, weights = read_problem(self, X, y, sample_weight)
+        run, stopping = begin_run(self, rows, codes, weights, validation)
         progress = [Progress()] if self.verbose else []
         converse(run, progress + stopping + list(self.callbacks or []))
-        self.priors_ = _shares(problem[1], problem[2], len(self.classes_))
+        self.priors_ = _shares(codes, weights, len(self.classes_))
         keep_run(self, run)
         self._path = None
         if _settles(self): after_rounds(run, lambda: settle_rules(self, problem))
@@ -791,12 +791,12 @@ class CompositionalBoostClassifier(Booster):
         tags.classifier_tags.poor_score = form_of(self)["cuts"] == "mean"
         return tags
 
-# %% ../../nbs/compositional/05_estimator.ipynb #e082cf26
+# %% ../../nbs/compositional/05_estimator.ipynb #8bf42352
 #| code-fold: true
-FORMS = {"mined": dict(cuts="mean", loss="samme", max_length=None, node_budget=None, settle=False),
-         "open": dict(cuts="mean", loss="samme", max_length=None, node_budget=200_000,
-                      settle=False),
-         "auto": dict(cuts=8, loss="logistic", max_length=3, node_budget=None, settle=None)}
+FORMS:dict[str, dict[str, Any]] = {
+    "mined": dict(cuts="mean", loss="samme", max_length=None, node_budget=None, settle=False),
+    "open": dict(cuts="mean", loss="samme", max_length=None, node_budget=200_000, settle=False),
+    "auto": dict(cuts=8, loss="logistic", max_length=3, node_budget=None, settle=None)}
 
 def form_of(est)->dict:
     "What a form of the estimator stands for, with what was chosen apart from it."
@@ -1064,7 +1064,7 @@ def left_out(est, problem:tuple, held:np.ndarray)->Part:
                 _even(codes[held], None if weights is None else weights[held]),
                 -np.log(np.maximum(p, 1e-12)))
 
-# %% ../../nbs/compositional/05_estimator.ipynb #09195e7f
+# %% ../../nbs/compositional/05_estimator.ipynb #da8a5323
 #| code-fold: true
 #| code-summary: "The point that rows left out prefer"
 def settle_rules(est, problem:tuple):
@@ -1073,7 +1073,8 @@ def settle_rules(est, problem:tuple):
     keep, votes = rule_votes(est, X, codes, weights)
     if not len(keep) or len(codes) < 8: return
     rng = check_random_state(0 if est.random_state is None else est.random_state)
-    parts = [left_out(est, problem, hold_out(codes, .25, rng)) for _ in range(parts_for(len(codes)))]
+    held = [hold_out(codes, .25, rng) for _ in range(parts_for(len(codes)))]
+    parts = [left_out(est, problem, rows) for rows in held]
     choice = choose_step(parts, len(codes))
     points = walk_to(votes, choice)
     most = np.inf if est.max_terms is None else est.max_terms
@@ -1196,7 +1197,7 @@ def rule_texts(est)->list: # one text per rule
     short = [names[telling_items(est.rule_items_[a:b], words)] for a, b in ends]
     return [" and ".join(t) if len(t) else "always" for t in short]
 
-# %% ../../nbs/compositional/05_estimator.ipynb #4d080615
+# %% ../../nbs/compositional/05_estimator.ipynb #58962602
 #| code-fold: true
 #| code-summary: "terms_"
 def rule_terms(est)->"pyarrow.Table": # columns as in `core.boosters.TERMS`
@@ -1204,7 +1205,7 @@ def rule_terms(est)->"pyarrow.Table": # columns as in `core.boosters.TERMS`
     check_is_fitted(est)
     features = [str(f) for f in getattr(est, "feature_names_in_",
                                         [f"x{j}" for j in range(est.n_features_in_)])]
-    rows = {}
+    rows:dict = {}
     for r, text in enumerate(rule_texts(est)):
         label = str(est.classes_[est.rule_labels_[r]])
         items = est.rule_items_[est.rule_pointers_[r]:est.rule_pointers_[r+1]]

@@ -102,7 +102,7 @@ def _no_sets(K):
              "counts": pa.array([], pa.list_(pa.int64(), K))}
     return pa.record_batch(empty)
 
-# %% ../../nbs/compositional/02_rules.ipynb #228726b6
+# %% ../../nbs/compositional/02_rules.ipynb #ec2a9678
 #| code-fold: true
 #| code-summary: "The miner of rules"
 def mine_rules(transactions:Any,      # 0/1 matrix, sparse matrix, Arrow lists or item lists
@@ -160,7 +160,7 @@ def mine_rules(transactions:Any,      # 0/1 matrix, sparse matrix, Arrow lists o
     """
     import pyarrow as pa
     classes, priors = _labels_and_priors(y)
-    n, stats = len(y), {} if stats is None else stats
+    n, stats = len(np.asarray(y)), {} if stats is None else stats
     count = support_count(min_support, n)
     if count > n:
         raise ValueError(f"no rule can exist: a support of {count} rows was asked for, "
@@ -195,14 +195,14 @@ def table1_setting(name:str, # "cancer", "wine" or "numeral"
     lam1 = float(_labels_and_priors(ds.y)[1].min())
     return item_matrix(ds.X, item_thresholds(ds.X, scale), items), ds.y, lam1, 1/(2*lam1)
 
-# %% ../../nbs/compositional/02_rules.ipynb #00bb1889
+# %% ../../nbs/compositional/02_rules.ipynb #b0c94e80
 #| code-fold: true
 #| code-summary: "The numbers of a column"
 def table1_column(name:str, # "cancer", "wine" or "numeral"
                  )->dict:   # the numbers of the column
     "Every measured number of one column of Table 1."
     T, y, lam1, lam2 = table1_setting(name)
-    stats = {}
+    stats:dict = {}
     rules = mine_rules(T, y, lam1, lam2, prune=False, stats=stats)
     e = rules["error"].to_numpy()
     return {"lambda_1": round(lam1, 2), "lambda_2": round(lam2, 2),

@@ -184,7 +184,7 @@ def walk_paths(parts:list, # of `Part`
         if len(means) - 1 - int(np.argmin(means)) >= patience: break
     return np.array(losses), np.array(counts)
 
-# %% ../../nbs/compositional/08_settling.ipynb #02b64b6a
+# %% ../../nbs/compositional/08_settling.ipynb #86833e7c
 def choose_step(parts:list, # of `Part`
                 n:int,      # rows of the table: left-out rows count once
                )->Choice:
@@ -194,7 +194,9 @@ def choose_step(parts:list, # of `Part`
     losses, counts = walk_paths(parts)
     means = losses @ weights
     best = losses[np.unravel_index(means.argmin(), means.shape)]
-    def error(d): return np.sqrt(np.square(d - (d @ weights)[..., None]) @ weights/min(n, len(best)))
+    def error(d):
+        spread = np.square(d - (d @ weights)[..., None]) @ weights
+        return np.sqrt(spread/min(n, len(best)))
     errors = error(losses - best)
     step = int(np.flatnonzero((means <= means.min() + errors).any(axis=1))[0])
     ahead = best - np.concatenate([p.boosted for p in parts])

@@ -6,22 +6,23 @@ attained, made sharp, and drawn for sixty thousand mined rules"""
 # %% auto #0
 __all__ = ['paper_bound', 'error_bound', 'generalisation_width']
 
-# %% ../../nbs/compositional/03_theorem.ipynb #abbf7b22
+# %% ../../nbs/compositional/03_theorem.ipynb #893de119
 import math
+import numpy as np
 
-# %% ../../nbs/compositional/03_theorem.ipynb #b1c7eee6
-def paper_bound(min_support:float, # lambda_1
-                min_lift:float,    # lambda_2
-                prior:float,       # share r_k of the class
-               )->float:           # upper bound on the rule's training error
+# %% ../../nbs/compositional/03_theorem.ipynb #2889fa2c
+def paper_bound(min_support:"float|np.ndarray", # lambda_1
+                min_lift:"float|np.ndarray",    # lambda_2
+                prior:"float|np.ndarray",       # share r_k of the class
+               )->"float|np.ndarray":           # upper bound on the rule's training error
     "Theorem 0.1, as the paper prints it; `error_bound` below is smaller."
     return 1/min_lift - min_support*min_lift*prior
 
-# %% ../../nbs/compositional/03_theorem.ipynb #e83e70a2
-def error_bound(min_support:float, # lambda_1
-                min_lift:float,    # lambda_2
-                prior:float,       # share r_k of the class
-               )->float:           # the smallest bound on the training error of such rules
+# %% ../../nbs/compositional/03_theorem.ipynb #3d1c8107
+def error_bound(min_support:"float|np.ndarray", # lambda_1
+                min_lift:"float|np.ndarray",    # lambda_2
+                prior:"float|np.ndarray",       # share r_k of the class
+               )->"float|np.ndarray":           # the smallest bound on the training error of such rules
     "Theorem 0.2: the largest training error that a rule of this support and lift can have."
     c = min_lift*prior
     late = 2*c > 1                                # the worst support: the least, or the largest

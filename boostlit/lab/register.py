@@ -144,13 +144,14 @@ def missing_names(rows:list, root:Path)->list: # sentences
                 gaps.append(f"{where} is attacked by {attack.strip()}, which there is not")
     return gaps
 
-# %% ../../nbs/lab/07_register.ipynb #942098ee
+# %% ../../nbs/lab/07_register.ipynb #22d840d9
 def repeated(rows:list)->list: # sentences
     "Ids and labels that stand twice."
-    seen, gaps = {}, []
+    seen:dict = {}
+    gaps = []
     for row in rows:
         room = Path(row["page"]).parent.name
-        keys = [("id", row["id"])]
+        keys:list = [("id", row["id"])]
         if row["number"]: keys.append((room, row["kind"], row["number"]))
         for key in keys:
             if key in seen: gaps.append(f"{row['page']}: {' '.join(key)} stands in {seen[key]} too")
