@@ -205,7 +205,7 @@ def test_two_hundred_graphs_and_the_counts_of_the_search():
 
 
 def test_patterns_of_more_than_127_nodes():
-    from boostlit.mining.subgraphs import is_minimal
+    from boostlit.mining.graph_kernels import is_minimal
     n = 140
     rising = np.array([(k, k + 1, 0, k + 1) for k in range(n)], np.int32)
     falling = np.array([(k, k + 1, 0, n - k - 1) for k in range(n)], np.int32)

@@ -166,14 +166,16 @@ def _blocks(path, size=1 << 24):
                 return
             yield block + file.readline()
 
-# %% ../../nbs/mining/00_baskets.ipynb #7245f425
+# %% ../../nbs/mining/00_baskets.ipynb #4b310d83
 def from_file(path, order=None, item=None)->Baskets:
     "Baskets of a FIMI or CSV file."
     if order is not None or item is not None:
         from pyarrow import csv
         return _frame(csv.read_csv(path), order, item)
     comma = "," if os.fspath(path).endswith(".csv") else None
-    lengths, parts, code = [], [], {}
+    lengths: list[int] = []
+    parts: list[np.ndarray] = []
+    code: dict[str, int] = {}
     for block in _blocks(path):
         rows = [line.split(comma) for line in block.splitlines()]
         flat = [word.strip() for row in rows for word in row if word.strip()]
@@ -187,10 +189,10 @@ def from_file(path, order=None, item=None)->Baskets:
     return _named(pointers,
                   pa.DictionaryArray.from_arrays(pa.array(items), pa.array(words, pa.string())))
 
-# %% ../../nbs/mining/00_baskets.ipynb #0ff4c2db
+# %% ../../nbs/mining/00_baskets.ipynb #5a169e2c
 def read_baskets(transactions:Any, # lists, Series of lists, long table, one-hot frame
-                 order:str=None,   # for a long table: the column that says which basket
-                 item:str=None,    # and the column that says which item
+                 order:str|None=None,   # for a long table: the column that says which basket
+                 item:str|None=None,    # and the column that says which item
                 )->Baskets:        # compressed rows, with names where there are any
     """Reads transactions in any of the forms people have them in.
 
@@ -198,9 +200,9 @@ def read_baskets(transactions:Any, # lists, Series of lists, long table, one-hot
     ----------
     transactions : Any
         lists, Series of lists, long table, one-hot frame
-    order : str, default=None
+    order : str | None, default=None
         for a long table: the column that says which basket
-    item : str, default=None
+    item : str | None, default=None
         and the column that says which item
 
     Returns
@@ -259,13 +261,14 @@ def _from_pandas(data, order, item)->Baskets:
         return rows._replace(names=pa.array(map(str, data.columns)))
     return from_matrix(data.to_numpy(), data.columns)
 
-# %% ../../nbs/mining/00_baskets.ipynb #83d2abb5
+# %% ../../nbs/mining/00_baskets.ipynb #c1cd7ecb
 def support_count(min_support, # a count (integer) or a fraction (float)
                   n:int,       # number of transactions
                  )->int:       # smallest number of rows, at least one
     "Smallest number of rows: a count as it is, a fraction of `n` rounded up."
-    s = min_support.item() if isinstance(min_support,
-                                         np.ndarray) and min_support.ndim == 0 else min_support
+    s: Any = min_support
+    if isinstance(min_support, np.ndarray) and min_support.ndim == 0:
+        s = min_support.item()
     if isinstance(s, (bool, np.bool_)) or not isinstance(s, numbers.Real):
         raise ValueError("min_support must be a count (an integer) or a fraction (a float), "
                          f"got {min_support!r}")

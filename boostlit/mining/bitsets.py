@@ -54,7 +54,7 @@ def inner(function)->Inner:
     "Decorator: make a function a kernel that only kernels call."
     return Inner(function)
 
-# %% ../../nbs/mining/01_bitsets.ipynb #cd4c8a5a
+# %% ../../nbs/mining/01_bitsets.ipynb #a19b24f9
 def _inner_function(function):
     "numba's version of an inner kernel, optimised only as a part of those that call it."
     from numba import config, njit
@@ -67,7 +67,7 @@ def _inner_function(function):
     fast = njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)(copy)
     compile_fully = fast.compile
     def compile_plainly(signature):
-        before, config.OPT = config.OPT, 0
+        before, config.OPT = config.OPT, 1
         try:
             return compile_fully(signature)
         finally:
@@ -248,15 +248,15 @@ def _bits(transactions, n_items, by_item):
     _set_bits(pointers, items, by_item, bits)
     return bits, n, d
 
-# %% ../../nbs/mining/01_bitsets.ipynb #08b2a211
+# %% ../../nbs/mining/01_bitsets.ipynb #6253eab7
 def item_bits(transactions,     # anything `read_baskets` takes
-              n_items:int=None, # size of the vocabulary
+              n_items:int|None=None, # size of the vocabulary
              )->tuple:          # uint64 covers (items, words), number of rows, number of items
     "Covers by item: bit t of row i says that transaction t holds item i."
     return _bits(transactions, n_items, True)
 
 def row_bits(transactions,     # anything `read_baskets` takes
-             n_items:int=None, # size of the vocabulary
+             n_items:int|None=None, # size of the vocabulary
             )->tuple:          # uint64 rows (transactions, words), number of rows, number of items
     "Items by transaction: bit i of row t says that transaction t holds item i."
     return _bits(transactions, n_items, False)

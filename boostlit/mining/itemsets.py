@@ -55,25 +55,26 @@ def apriori(transactions:list, # sets of items
         found |= level
     return found
 
-# %% ../../nbs/mining/02_itemsets.ipynb #2e2ca0d1
+# %% ../../nbs/mining/02_itemsets.ipynb #be8148c1
 def fp_growth(paths:dict,      # tuple of items -> how often
               min_support:int, # smallest number of transactions
               suffix=frozenset(), # the set whose conditional data base this is
              )->dict:          # frozenset -> support
     """All frequent itemsets by conditional data bases; a dictionary of counted paths stands in for
     the tree."""
-    count, found = {}, {}
+    count: dict = {}
+    found: dict = {}
     for path, n in paths.items():
         for i in path: count[i] = count.get(i, 0) + n
     rank = {i: (-c, i) for i, c in count.items() if c >= min_support}
-    tree = {}
+    tree: dict = {}
     # equal sorted paths share their count, as nodes do
     for path, n in paths.items():
-        p = tuple(sorted((i for i in path if i in rank), key=rank.get))
+        p = tuple(sorted((i for i in path if i in rank), key=rank.__getitem__))
         tree[p] = tree.get(p, 0) + n
     for i in rank:
         found[suffix | {i}] = count[i]
-        above = {}
+        above: dict = {}
         for p, n in tree.items():
             if i in p:
                 q = p[:p.index(i)]
@@ -150,8 +151,8 @@ class _Integers:
             self.found.append((sorted(items), size, counts))
         return hope, have < most
 
-# %% ../../nbs/mining/02_itemsets.ipynb #8e0aadf1
-_SMALL, _STEPS = 30_000, 20_000       # entries and steps up to which integers are tried
+# %% ../../nbs/mining/02_itemsets.ipynb #bb5656e2
+_SMALL, _STEPS = 30_000, 60_000       # entries and steps up to which integers are tried
 
 # %% ../../nbs/mining/02_itemsets.ipynb #70747bbe
 def _integer_chunk(baskets, task, codes, need, stats):
@@ -367,16 +368,16 @@ def _chunks(baskets, task, codes, need, chunk, stats, form, n_jobs):
     if bits: yield from _bit_chunks(baskets, task, codes, need, chunk, stats)
     else: yield from _from_lists(baskets, task, codes, need, chunk, stats, n_jobs)
 
-# %% ../../nbs/mining/02_itemsets.ipynb #ecd356a2
+# %% ../../nbs/mining/02_itemsets.ipynb #ee79c412
 def iter_itemsets(transactions,         # anything `read_baskets` takes
                   min_support,          # smallest support: a count if int, a fraction if float
                   target:str="closed",  # "closed", "frequent", "maximal" or "generators"
-                  max_length:int=None,  # only sets of at most this many items
+                  max_length:int|None=None,  # only sets of at most this many items
                   y=None,               # class labels; adds the column `counts`
                   min_confidence=None,  # one number a class: only sets that reach one of them
                   chunk:int=1 << 17,    # about so many sets in a record batch
                   progress:bool=False,  # show how many sets were found
-                  stats:dict=None,      # receives the numbers of nodes visited and of table cells
+                  stats:dict|None=None,      # receives the numbers of nodes visited and of table cells
                   length:str="set",     # what `max_length` counts: items of the "set"
                   form:str="auto",      # "auto", or "lists", "bits"
                   n_jobs:int=1,         # threads of the list engine
@@ -438,8 +439,8 @@ def _free_only(chunks, baskets, classes):
             np.concatenate([[0],
                             np.cumsum(size[free])]).astype(np.int32), support[free], counts[free])
 
-# %% ../../nbs/mining/02_itemsets.ipynb #e433aef1
-def mine_itemsets(transactions, min_support, target:str="closed", max_length:int=None, y=None,
+# %% ../../nbs/mining/02_itemsets.ipynb #20f01c67
+def mine_itemsets(transactions, min_support, target:str="closed", max_length:int|None=None, y=None,
                   min_confidence=None, # as for `iter_itemsets`
                   max_sets:int=20_000_000, # give up with an error beyond this many sets
                   callback=None,           # called with every record batch
@@ -467,10 +468,10 @@ def mine_itemsets(transactions, min_support, target:str="closed", max_length:int
                                  itemset_schema(0 if y is None else len(np.unique(y)),
                                                 baskets.names))
 
-# %% ../../nbs/mining/02_itemsets.ipynb #9ee3b009
+# %% ../../nbs/mining/02_itemsets.ipynb #918fdaef
 def closed_itemsets(transactions:Any,        # lists of words or numbers, frames, matrices, Arrow
                     min_support:int|float,   # smallest support: a count if int, a fraction if float
-                    max_length:int=None,     # only sets of at most this length
+                    max_length:int|None=None,     # only sets of at most this length
                     y:"ArrayLike|None"=None, # class labels; adds the column `counts`
                     max_sets:int=20_000_000, # give up with an error beyond this many sets
                     progress:bool=False,     # show how many sets were found
@@ -485,7 +486,7 @@ def closed_itemsets(transactions:Any,        # lists of words or numbers, frames
         lists of words or numbers, frames, matrices, Arrow
     min_support : int | float
         smallest support: a count if int, a fraction if float
-    max_length : int, default=None
+    max_length : int | None, default=None
         only sets of at most this length
     y : ArrayLike | None, default=None
         class labels; adds the column `counts`
@@ -517,8 +518,8 @@ def closed_itemsets(transactions:Any,        # lists of words or numbers, frames
     return mine_itemsets(transactions, min_support, "closed", max_length, y, None, max_sets, None,
                          progress, length, n_jobs)
 
-# %% ../../nbs/mining/02_itemsets.ipynb #03cb05f8
-def frequent_itemsets(transactions:Any, min_support:int|float, max_length:int=None,
+# %% ../../nbs/mining/02_itemsets.ipynb #ec8388e8
+def frequent_itemsets(transactions:Any, min_support:int|float, max_length:int|None=None,
                       y:"ArrayLike|None"=None, max_sets:int=20_000_000, progress:bool=False,
                       n_jobs:int=1)->"pa.Table": # as for `closed_itemsets`
     """All frequent itemsets.
@@ -529,7 +530,7 @@ def frequent_itemsets(transactions:Any, min_support:int|float, max_length:int=No
         lists of words or numbers, frames, matrices, Arrow
     min_support : int | float
         smallest support: a count if int, a fraction if float
-    max_length : int, default=None
+    max_length : int | None, default=None
         only sets of at most this length
     y : ArrayLike | None, default=None
         class labels; adds the column `counts`
@@ -559,7 +560,7 @@ def frequent_itemsets(transactions:Any, min_support:int|float, max_length:int=No
     return mine_itemsets(transactions, min_support, "frequent", max_length, y, None, max_sets,
                          None, progress, n_jobs=n_jobs)
 
-def maximal_itemsets(transactions:Any, min_support:int|float, max_length:int=None,
+def maximal_itemsets(transactions:Any, min_support:int|float, max_length:int|None=None,
                      y:"ArrayLike|None"=None, max_sets:int=20_000_000, progress:bool=False,
                      n_jobs:int=1)->"pa.Table": # as for `closed_itemsets`
     """All frequent itemsets without a frequent superset.
@@ -570,7 +571,7 @@ def maximal_itemsets(transactions:Any, min_support:int|float, max_length:int=Non
         lists of words or numbers, frames, matrices, Arrow
     min_support : int | float
         smallest support: a count if int, a fraction if float
-    max_length : int, default=None
+    max_length : int | None, default=None
         only sets of at most this length
     y : ArrayLike | None, default=None
         class labels; adds the column `counts`
@@ -596,8 +597,8 @@ def maximal_itemsets(transactions:Any, min_support:int|float, max_length:int=Non
     return mine_itemsets(transactions, min_support, "maximal", max_length, y, None, max_sets,
                          None, progress, n_jobs=n_jobs)
 
-# %% ../../nbs/mining/02_itemsets.ipynb #c2e21dae
-def generator_itemsets(transactions:Any, min_support:int|float, max_length:int=None,
+# %% ../../nbs/mining/02_itemsets.ipynb #2ccd481a
+def generator_itemsets(transactions:Any, min_support:int|float, max_length:int|None=None,
                        y:"ArrayLike|None"=None, max_sets:int=20_000_000, progress:bool=False,
                        n_jobs:int=1)->"pa.Table": # as for `closed_itemsets`
     "All frequent itemsets that lose rows with every item: the shortest names of each cover."

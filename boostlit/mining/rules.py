@@ -7,15 +7,14 @@ patterns that chance alone would show"""
 __all__ = ['rule_measures', 'corrected', 'association_rules', 'rules_of_sets', 'Significance',
            'two_classes', 'westfall_young', 'tarone', 'significant_itemsets']
 
-# %% ../../nbs/mining/03_rules.ipynb #7bbf9971
-import numbers
+# %% ../../nbs/mining/03_rules.ipynb #cfb04c53
 from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 from scipy.special import chdtrc
 from scipy.stats import hypergeom
 from ..core.tables import progress_bar
-from .baskets import read_baskets, support_count
+from .baskets import read_baskets
 from .bitsets import covers, item_bits
 from .itemsets import iter_itemsets, mine_itemsets
 
@@ -129,17 +128,17 @@ def _lists_of(sets, which, names):
     return pa.ListArray.from_arrays(pa.array(np.concatenate([[0], np.cumsum(size)]), pa.int32()),
                                     flat)
 
-# %% ../../nbs/mining/03_rules.ipynb #44de655e
+# %% ../../nbs/mining/03_rules.ipynb #4dee2f6c
 def association_rules(transactions:Any,           # anything `read_baskets` takes
                       min_support:int|float,      # smallest support of both sides together
                       min_confidence:float=.5,    # smallest confidence
                       consequents:str="single",   # "single": one item on the right; "any"
-                      max_length:int=None,        # most items of both sides together
+                      max_length:int|None=None,        # most items of both sides together
                       redundant:bool=False,       # keep rules that another one makes superfluous
                       correction:str="holm",      # of the p-values: "holm", "bonferroni" or "bh"
                       max_sets:int=5_000_000,     # give up with an error beyond this many
-                      order:str=None,             # of a long table: the column of baskets
-                      item:str=None,              # and the column of items
+                      order:str|None=None,             # of a long table: the column of baskets
+                      item:str|None=None,              # and the column of items
                      )->"pa.Table":               # antecedent, consequent
     """Association rules with their measures and corrected p-values, without redundant ones.
 
@@ -153,7 +152,7 @@ def association_rules(transactions:Any,           # anything `read_baskets` take
         smallest confidence
     consequents : str, default="single"
         "single": one item on the right; "any"
-    max_length : int, default=None
+    max_length : int | None, default=None
         most items of both sides together
     redundant : bool, default=False
         keep rules that another one makes superfluous
@@ -161,9 +160,9 @@ def association_rules(transactions:Any,           # anything `read_baskets` take
         of the p-values: "holm", "bonferroni" or "bh"
     max_sets : int, default=5_000_000
         give up with an error beyond this many
-    order : str, default=None
+    order : str | None, default=None
         of a long table: the column of baskets
-    item : str, default=None
+    item : str | None, default=None
         and the column of items
 
     Returns
@@ -268,7 +267,7 @@ def two_classes(y, n):
         raise ValueError(f"significance needs two classes, got {len(classes)}")
     return y == classes[1]
 
-# %% ../../nbs/mining/03_rules.ipynb #a0fb6a77
+# %% ../../nbs/mining/03_rules.ipynb #c00073fe
 def westfall_young(patterns,             # function (low, high) -> blocks (names
                    y,                    # boolean labels
                    alpha=.05,            # bound on the chance of any false claim
@@ -282,7 +281,8 @@ def westfall_young(patterns,             # function (low, high) -> blocks (names
     shuffled = np.stack([y] + [rng.permutation(y) for _ in range(n_permutations)],
                         axis=1).astype(np.float32)
     least, rank = np.ones(n_permutations), int(alpha*(n_permutations + 1))
-    rows, delta, high = [], 1., n + 1
+    rows: list[tuple] = []
+    delta, high = 1., n + 1
     bar = progress_bar(total=None, desc="patterns", show=progress)
     while high > 1 and fisher.reach[high - 1] <= delta:
         low = high - 1
@@ -299,7 +299,7 @@ def westfall_young(patterns,             # function (low, high) -> blocks (names
     found = sorted((r for r in rows if r[3] < delta), key=lambda r: r[3])
     return Significance(float(delta), high, len(rows), found)
 
-# %% ../../nbs/mining/03_rules.ipynb #d04b0cb4
+# %% ../../nbs/mining/03_rules.ipynb #060fd4ef
 def tarone(patterns, count, y, alpha=.05)->Significance: # count(low, most)
     "Significant patterns by Tarone's correction."
     n, fisher = len(y), _Fisher(len(y), int(y.sum()))
@@ -310,7 +310,7 @@ def tarone(patterns, count, y, alpha=.05)->Significance: # count(low, most)
         most = int(min(alpha/max(fisher.reach[middle], 1e-300), 2.**62))
         if count(middle, most) <= most: high = middle
         else: low = middle + 1
-    rows = []
+    rows: list[tuple] = []
     for names, covered in patterns(low, n + 1):
         supports, counts = covered.sum(axis=1), (covered & y).sum(axis=1)
         rows += zip(names, supports.tolist(), counts.tolist(), fisher.p(supports, counts).tolist())
@@ -339,7 +339,7 @@ def _itemset_blocks(baskets, block=2048):
         return total
     return patterns, count
 
-# %% ../../nbs/mining/03_rules.ipynb #fafab9ed
+# %% ../../nbs/mining/03_rules.ipynb #d0a4307e
 def significant_itemsets(transactions:Any,           # anything `read_baskets` takes
                          y:Any,                      # two classes, one label a transaction
                          alpha:float=.05,            # bound on the chance that any claim is false
@@ -391,7 +391,7 @@ def significant_itemsets(transactions:Any,           # anything `read_baskets` t
                                                           seed, progress)
     elif method == "tarone": found = tarone(patterns, count, y, alpha)
     else: raise ValueError(f'method must be "westfall-young" or "tarone", got {method!r}')
-    columns = list(zip(*found.rows)) or [[], [], [], []]
+    columns = list(zip(*found.rows)) or [()]*4
     kind = pa.list_(pa.int32() if baskets.names is None else pa.string())
     table = pa.table({"items": pa.array(columns[0], kind),
                       "support": pa.array(columns[1], pa.int64()),

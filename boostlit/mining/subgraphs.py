@@ -5,15 +5,17 @@ the few that matter."""
 
 # %% auto #0
 __all__ = ['GraphSet', 'graph_set', 'as_graphs', 'to_graph_set', 'graph_pairs', 'random_graphs',
-           'rightmost_path', 'extensions', 'minimum_code', 'is_minimal', 'expand', 'PatternTree',
-           'SubgraphOracle', 'significant_subgraphs', 'contains', 'describe_pattern',
-           'plot_pattern', 'plot_search_tree']
+           'rightmost_path', 'extensions', 'minimum_code', 'PatternTree', 'SubgraphOracle',
+           'significant_subgraphs', 'contains', 'describe_pattern', 'plot_pattern',
+           'plot_search_tree']
 
-# %% ../../nbs/mining/05_subgraphs.ipynb #870778ba
+# %% ../../nbs/mining/05_subgraphs.ipynb #82cecf0c
 from collections import namedtuple
 import heapq
 import numpy as np
-from ..core.kernels import kernel
+from ..core.plots import PALETTE
+from .graph_kernels import (code_graph, evaluate_nodes, expand_pattern,
+                                           project_row)
 from .rules import Significance, tarone, two_classes, westfall_young
 
 # %% ../../nbs/mining/05_subgraphs.ipynb #2b87919f
@@ -39,11 +41,11 @@ def _check_edges(k, n, edges):
             raise ValueError(f"graph {k} names the edge between {a} and {b} twice")
         seen.add((min(a, b), max(a, b)))
 
-# %% ../../nbs/mining/05_subgraphs.ipynb #a1bd06b6
+# %% ../../nbs/mining/05_subgraphs.ipynb #43946873
 def graph_set(nodes:list,           # one list of node labels a graph
               edges:list,           # one list of (node, node, label) a graph, 0-based
-              node_names:list=None, # labels to code, in order; found if None
-              edge_names:list=None, # the same for edge labels
+              node_names:list|None=None, # labels to code, in order; found if None
+              edge_names:list|None=None, # the same for edge labels
              )->GraphSet:           # flat arrays
     "Undirected labelled graphs as flat arrays."
     if len(nodes) != len(edges):
@@ -164,17 +166,17 @@ def extensions(walk, code, labels, adjacent):
         for u, e in adjacent[walk[i]].items():
             if u not in walk: yield (1, -i, e, labels[u]), (i, n, e, labels[u]), u
 
-# %% ../../nbs/mining/05_subgraphs.ipynb #b712edd6
+# %% ../../nbs/mining/05_subgraphs.ipynb #4d8ae0ac
 def minimum_code(labels:list, # node labels (integers)
                  edges:list,  # (node, node, label)
                 )->tuple:     # (label of node 0, rows (i, j, edge label, node label))
     "The minimal DFS code of a connected graph, by keeping every walk that spells the best prefix."
-    adjacent = {v: {} for v in range(len(labels))}
+    adjacent: dict[int, dict] = {v: {} for v in range(len(labels))}
     for a, b, e in edges:
         adjacent[a][b] = e
         adjacent[b][a] = e
-    root, code = min(labels), []
-    walks = [(v,) for v, l in enumerate(labels) if l == root]
+    root, code = min(labels), list[tuple]()
+    walks: list[tuple] = [(v,) for v, l in enumerate(labels) if l == root]
     while len(code) < len(edges):
         found = [(key, row, walk, u) for walk in walks for key, row,
                  u in extensions(walk, code, labels, adjacent)]
@@ -184,191 +186,7 @@ def minimum_code(labels:list, # node labels (integers)
                                    if key == best))
     return root, code
 
-# %% ../../nbs/mining/05_subgraphs.ipynb #c4ed29c6
-@kernel()
-def _key(i, j, edge, node, size, n_edge, n_node):
-    "The order of extensions as one integer: backward by target, then forward from the deepest."
-    if i > j: return np.int64((j*n_edge + edge)*n_node)
-    return np.int64(((2*size - i)*n_edge + edge)*n_node + node)
-
-# %% ../../nbs/mining/05_subgraphs.ipynb #c331632a
-@kernel()
-def _path(code, length):
-    "Rightmost path of a code, last node first."
-    parent = np.full(length+2, -1, np.int32)
-    last = 0
-    for k in range(length):
-        if code[k, 0] < code[k, 1]:
-            parent[code[k, 1]] = code[k, 0]
-            last = code[k, 1]
-    path = np.empty(length+2, np.int32)
-    m = 0
-    while last >= 0:
-        path[m] = last
-        m += 1
-        last = parent[last]
-    return path[:m]
-
-# %% ../../nbs/mining/05_subgraphs.ipynb #8bfba80e
-@kernel(work=lambda code, length, root: 8*length + 4)
-def _pattern(code, length, root):
-    "Node labels and matrix of edge labels (-1: none) of the graph that a code spells."
-    nv = 1
-    for k in range(length): nv = max(nv, code[k, 0]+1, code[k, 1]+1)
-    label = np.empty(nv, np.int32)
-    label[0] = root
-    edge = np.full((nv, nv), -1, np.int32)
-    for k in range(length):
-        i, j = code[k, 0], code[k, 1]
-        edge[i, j] = code[k, 2]
-        edge[j, i] = code[k, 2]
-        if i < j: label[j] = code[k, 3]
-    return label, edge
-
-# %% ../../nbs/mining/05_subgraphs.ipynb #2a6c62ec
-@kernel()
-def _follow(code, k, walks, m, n_now, label, edge, have, n_edge, n_node):
-    "Walks that also spell row k, or -1 of them if some walk could do with a smaller row."
-    nv = len(label)
-    path = _path(code, k)
-    r = path[0]
-    forward = code[k, 0] < code[k, 1]
-    goal = _key(code[k, 0], code[k, 1], code[k, 2], code[k, 3], nv, n_edge, n_node)
-    out = np.empty((max(4, 2*m), nv), np.int32)
-    c = 0
-    for e in range(m):
-        for q in range(len(path)):
-            i = path[q]
-            for v in range(nv):
-                if edge[walks[e, i], v] < 0: continue
-                at = -1
-                for z in range(n_now):
-                    if walks[e, z] == v: at = z
-                if at >= 0 and (i != r or have[r, at]):
-                    continue  # used, or backward from inside the path
-                key = _key(i, at if at >= 0 else n_now, edge[walks[e, i], v], label[v], nv,
-                           n_edge, n_node)
-                if key < goal: return out, -1
-                if key > goal or (at < 0) != forward: continue
-                if c == len(out): out = np.concatenate((out, np.empty_like(out)))
-                out[c, :n_now] = walks[e, :n_now]
-                if at < 0: out[c, n_now] = v
-                c += 1
-    return out, c
-
-# %% ../../nbs/mining/05_subgraphs.ipynb #a702172d
-@kernel(work=lambda code, length, *rest: 40*(length + 1)**3)
-def is_minimal(code, length, root, n_edge, n_node):
-    "Is this code the smallest one of its graph?"
-    label, edge = _pattern(code, length, root)
-    nv = len(label)
-    walks = np.empty((nv, nv), np.int32)
-    m = 0
-    for v in range(nv):
-        if label[v] < root: return False
-        if label[v] == root:
-            walks[m, 0] = v
-            m += 1
-    have = np.zeros((nv, nv), np.bool_)
-    n_now = 1
-    for k in range(length):
-        walks, m = _follow(code, k, walks, m, n_now, label, edge, have, n_edge, n_node)
-        if m < 0: return False
-        i, j = code[k, 0], code[k, 1]
-        have[i, j] = True
-        have[j, i] = True
-        if i < j: n_now += 1
-    return True
-
-# %% ../../nbs/mining/05_subgraphs.ipynb #ae1b0be6
-@kernel()
-def _extend(code, length, root, emb, label, ptr, to, edge_label, n_edge, n_node):
-    "Every rightmost extension of every embedding: (key, embedding, new node or -1)."
-    path = _path(code, length)
-    r = path[0]
-    nv = emb.shape[1]
-    plabel, pedge = _pattern(code, length, root)
-    nxt = np.full(nv, -1, np.int32)                      # the path node behind each inner path node
-    for q in range(1, len(path)): nxt[path[q]] = path[q-1]
-    size = max(16, 2*len(emb))
-    keys, src, new, m = np.empty(size, np.int64), np.empty(size, np.int32), np.empty(size,
-                                                                                     np.int32), 0
-    for e in range(len(emb)):
-        for q in range(len(path)):
-            i = path[q]
-            u = emb[e, i]
-            for p in range(ptr[u], ptr[u+1]):
-                v = to[p]
-                le = edge_label[p]
-                lv = label[v]
-                at = -1
-                if le < 0 or lv < root: continue
-                for z in range(nv):
-                    if emb[e, z] == v: at = z
-                inner = i if at < 0 else at
-                if at >= 0 and (q > 0 or pedge[r, at] >= 0 or nxt[at] < 0): continue
-                if nxt[inner] >= 0:
-                    first, goes = pedge[inner, nxt[inner]], plabel[nxt[inner]]
-                    if le < first or (le == first
-                                      and (lv if at < 0 else plabel[r]) < goes): continue
-                if m == len(keys): keys, src, new = _double(keys), _double(src), _double(new)
-                keys[m] = _key(i, nv if at < 0 else at, le, lv, nv+1, n_edge, n_node)
-                src[m] = e
-                new[m] = v if at < 0 else -1
-                m += 1
-    return keys[:m], src[:m], new[:m]
-
-# %% ../../nbs/mining/05_subgraphs.ipynb #e8de9b12
-@kernel()
-def _double(a): return np.concatenate((a, np.empty_like(a)))
-
-# %% ../../nbs/mining/05_subgraphs.ipynb #228818b4
-@kernel(work=lambda code, length, root, emb, *rest: 60*len(emb)*(length + 2)**2)
-def expand(code, length, root, emb, label, graph, ptr, to, edge_label, n_edge, n_node):
-    "Children of a pattern: rows, embeddings (with ranges), covers (with ranges)."
-    keys, src, new = _extend(code, length, root, emb, label, ptr, to, edge_label, n_edge, n_node)
-    # stable: embeddings stay sorted by graph
-    nv, m, order = emb.shape[1], len(keys), np.argsort(keys, kind="mergesort")
-    rows, e_ptr, c_ptr = np.empty((m, 4), np.int32), np.zeros(m+1, np.int64), np.zeros(m+1,
-                                                                                       np.int64)
-    out, cover = np.empty((m, nv+1), np.int32), np.empty(m, np.int32)
-    child = np.empty((length+1, 4), np.int32)
-    child[:length] = code[:length]
-    n = 0
-    a = 0
-    while a < m:
-        b = a
-        key = keys[order[a]]
-        while b < m and keys[order[b]] == key: b += 1
-        place = key//(n_node*n_edge)
-        child[length, 2] = (key//n_node) % n_edge
-        if place <= nv:
-            child[length, 0] = _path(code, length)[0]
-            child[length, 1] = place
-            child[length, 3] = -1
-        else:
-            child[length, 0] = 2*(nv+1)-place
-            child[length, 1] = nv
-            child[length, 3] = key % n_node
-        if is_minimal(child, length+1, root, n_edge, n_node):
-            w, c = e_ptr[n], c_ptr[n]
-            rows[n] = child[length]
-            for t in range(a, b):
-                s = order[t]
-                out[w, :nv] = emb[src[s]]
-                out[w, nv] = new[s]
-                w += 1
-                here = graph[emb[src[s], 0]]
-                if c == c_ptr[n] or cover[c-1] != here:
-                    cover[c] = here
-                    c += 1
-            n += 1
-            e_ptr[n] = w
-            c_ptr[n] = c
-        a = b
-    return rows[:n], e_ptr[:n+1], out[:e_ptr[n]], c_ptr[:n+1], cover[:c_ptr[n]]
-
-# %% ../../nbs/mining/05_subgraphs.ipynb #91a113ec
+# %% ../../nbs/mining/05_subgraphs.ipynb #1e675ecd
 class PatternTree:
     "Patterns found so far, parents before children, with their covers; grows where it is asked to."
     def __init__(self, graphs:GraphSet, max_length:int=6, min_support:int=1):
@@ -380,7 +198,9 @@ class PatternTree:
             np.zeros(65, np.int64),
             np.empty(1024, np.int32),
         )
-        self.open, self.same, self._covers = {}, np.empty(64, np.int64), {}
+        self.open: dict[int, np.ndarray] = {}       # embeddings of what is not expanded
+        self.same = np.empty(64, np.int64)
+        self._covers: dict[bytes, int] = {}
         for label in range(len(graphs.node_names)):                          # depth 0: single nodes
             v = np.flatnonzero(graphs.node_label == label).astype(np.int32)
             cover = np.unique(graphs.graph[v])
@@ -415,7 +235,7 @@ class PatternTree:
         emb = self.open.pop(k, None)
         if emb is None: return
         g, code = self.graphs, self.code(k)
-        rows, e_ptr, out, c_ptr, cover = expand(code, len(code), self.root[k], emb, g.node_label,
+        rows, e_ptr, out, c_ptr, cover = expand_pattern(code, len(code), self.root[k], emb, g.node_label,
                                                 g.graph, g.ptr, g.to, g.edge_label,
                                                 max(1, len(g.edge_names)), len(g.node_names))
         for c in range(len(rows)):
@@ -428,29 +248,6 @@ class PatternTree:
         "Enumerate every pattern up to `max_length` edges."
         while self.open: self.expand(min(self.open))
         return self
-
-# %% ../../nbs/mining/05_subgraphs.ipynb #9dc94ef6
-@kernel(work=lambda low, high, parent, pointers, *rest: 4*int(pointers[high] - pointers[low]))
-def _evaluate(lo, hi, parent, ptr, cover, u, total, signed, threshold, gain, bound):
-    "Gain and bound of nodes lo..hi; below a dead parent."
-    visited = 0
-    for k in range(lo, hi):
-        gain[k] = -np.inf
-        bound[k] = -np.inf
-        if parent[k] >= 0 and bound[parent[k]] <= threshold: continue
-        P, N = 0., 0.
-        for p in range(ptr[k], ptr[k+1]):
-            v = u[cover[p]]
-            if v > 0: P += v
-            else: N -= v
-        visited += 1
-        if signed:
-            gain[k] = abs(2*(P-N)-total)
-            bound[k] = max(2*P-total, 2*N+total)
-        else:
-            gain[k] = P-N
-            bound[k] = P
-    return visited
 
 # %% ../../nbs/mining/05_subgraphs.ipynb #87c4ce1d
 class SubgraphOracle:
@@ -501,7 +298,7 @@ class SubgraphOracle:
         "(label of node 0, rows) of the pattern."
         return int(self.tree.root[hypothesis[0]]), self.tree.code(hypothesis[0])
 
-# %% ../../nbs/mining/05_subgraphs.ipynb #95c0814f
+# %% ../../nbs/mining/05_subgraphs.ipynb #8f46c0dc
 class _Search:
     "One question to the tree: evaluate what is stored, mine what is promising."
     def __init__(self, tree, u, signed, k, threshold):
@@ -515,7 +312,7 @@ class _Search:
         if t.size > len(self.gain):
             self.gain, self.bound = (np.concatenate((a, np.empty(t.size)))
                                      for a in (self.gain, self.bound))
-        self.visited += _evaluate(lo, t.size, t.parent, t.ptr, t.cover, self.u, self.total,
+        self.visited += evaluate_nodes(lo, t.size, t.parent, t.ptr, t.cover, self.u, self.total,
                                   self.signed,
                                   self.threshold, self.gain, self.bound)
         good = lo + np.flatnonzero(self.gain[lo:t.size] > self.threshold)
@@ -577,33 +374,7 @@ def significant_subgraphs(graphs,                  # any collection of graphs
     if method == "tarone": return tarone(patterns, count, labels, alpha)
     return westfall_young(patterns, labels, alpha, n_permutations, seed)
 
-# %% ../../nbs/mining/05_subgraphs.ipynb #4ee84859
-@kernel(work=lambda emb, *rest: 16*emb.size)
-def _project(emb, row, label, ptr, to, edge_label):
-    "Embeddings of a code with one more row."
-    ne, nv = emb.shape
-    forward = row[0] < row[1]
-    out = np.empty((max(16, ne), nv+forward), np.int32)
-    m = 0
-    for e in range(ne):
-        u = emb[e, row[0]]
-        for p in range(ptr[u], ptr[u+1]):
-            v = to[p]
-            if edge_label[p] != row[2]: continue
-            if not forward:
-                if v != emb[e, row[1]]: continue
-            else:
-                if label[v] != row[3]: continue
-                used = False
-                for z in range(nv): used |= emb[e, z] == v
-                if used: continue
-            if m == len(out): out = np.concatenate((out, np.empty_like(out)))
-            out[m, :nv] = emb[e]
-            if forward: out[m, nv] = v
-            m += 1
-    return out[:m]
-
-# %% ../../nbs/mining/05_subgraphs.ipynb #32de2150
+# %% ../../nbs/mining/05_subgraphs.ipynb #46c1b47d
 def contains(graphs:GraphSet,  # graphs coded with the same label names
              root:int,         # label of node 0
              code:np.ndarray,  # (L, 4) rows
@@ -612,7 +383,7 @@ def contains(graphs:GraphSet,  # graphs coded with the same label names
     g = graphs
     emb = np.flatnonzero(g.node_label == root).astype(np.int32)[:, None]
     for row in np.asarray(code, np.int32).reshape(-1, 4):
-        emb = _project(emb, row, g.node_label, g.ptr, g.to, g.edge_label)
+        emb = project_row(emb, row, g.node_label, g.ptr, g.to, g.edge_label)
     here = np.zeros(g.n, bool)
     here[g.graph[emb[:, 0]]] = True
     return here
@@ -631,7 +402,7 @@ def describe_pattern(root:int,         # label of node 0
         parts.append((int(i), int(j), edge_names[e]))
     return ", ".join(f"{label[i]}{i} -{e}- {label[j]}{j}" for i, j, e in parts) or f"{label[0]}0"
 
-# %% ../../nbs/mining/05_subgraphs.ipynb #570cce53
+# %% ../../nbs/mining/05_subgraphs.ipynb #94439f66
 def plot_pattern(root:int,        # label of node 0
                  code:np.ndarray, # rows
                  node_names:list, # label names
@@ -641,9 +412,8 @@ def plot_pattern(root:int,        # label of node 0
     "Draw a pattern; places come from its path lengths by classical scaling."
     import matplotlib.pyplot as plt
     from scipy.sparse.csgraph import shortest_path
-    from boostlit.core.plots import PALETTE
     if ax is None: ax = plt.subplots(figsize=(1.8, 1.8))[1]
-    label, edge = _pattern(np.asarray(code, np.int32).reshape(-1, 4), len(code), root)
+    label, edge = code_graph(np.asarray(code, np.int32).reshape(-1, 4), len(code), root)
     n = len(label)
     D = shortest_path(edge >= 0, unweighted=True)**2
     C = np.eye(n)-1/n
@@ -669,14 +439,13 @@ def plot_pattern(root:int,        # label of node 0
     ax.set_aspect("equal", adjustable="datalim")
     return ax
 
-# %% ../../nbs/mining/05_subgraphs.ipynb #0da7b67c
+# %% ../../nbs/mining/05_subgraphs.ipynb #d819e314
 def plot_search_tree(oracle,  # an unused SubgraphOracle
                      y, w,    # labels and weights
                      ax=None, # axes; a new figure if None
                     ):        # the axes
     "Draw the whole pattern tree and what one search visits of it."
     import matplotlib.pyplot as plt
-    from boostlit.core.plots import PALETTE
     full = PatternTree(oracle.tree.graphs, oracle.tree.max_length,
                        oracle.tree.min_support).expand_all()
     (best, _), gain = oracle.best(y, w)
