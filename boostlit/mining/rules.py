@@ -7,7 +7,9 @@ patterns that chance alone would show"""
 __all__ = ['rule_measures', 'corrected', 'association_rules', 'rules_of_sets', 'Significance',
            'two_classes', 'westfall_young', 'tarone', 'significant_itemsets']
 
-# %% ../../nbs/mining/03_rules.ipynb #cfb04c53
+# %% ../../nbs/mining/03_rules.ipynb #cda3b664
+#| code-fold: true
+#| code-summary: "Imports of the module"
 from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
@@ -18,7 +20,9 @@ from .baskets import read_baskets
 from .bitsets import covers, item_bits
 from .itemsets import iter_itemsets, mine_itemsets
 
-# %% ../../nbs/mining/03_rules.ipynb #1a818a86
+# %% ../../nbs/mining/03_rules.ipynb #2e925083
+#| code-fold: true
+#| code-summary: "rule_measures: the measures of Eq. (1), from counts (arrays of integers)"
 def rule_measures(n, a, b, s)->dict: # one array for each measure
     "The measures of Eq. (1), from counts (arrays of integers)."
     n, a, b, s = (np.asarray(v, dtype=float) for v in (n, a, b, s))
@@ -51,7 +55,9 @@ def corrected(p,                    # p-values of all tests that were made
     out[order] = np.minimum(1, sorted_p)
     return out
 
-# %% ../../nbs/mining/03_rules.ipynb #59901527
+# %% ../../nbs/mining/03_rules.ipynb #9a88369e
+#| code-fold: true
+#| code-summary: "_Sets: frequent sets as flat arrays, with supports of their parts found by"
 class _Sets:
     "Frequent sets as flat arrays, with supports of their parts found by digest."
     def __init__(self, table, n, n_items):
@@ -95,7 +101,9 @@ class _Sets:
         out[smaller[self.support[smaller] == self.support[owner[long]]]] = False
         return out
 
-# %% ../../nbs/mining/03_rules.ipynb #6ddefadc
+# %% ../../nbs/mining/03_rules.ipynb #f0294abc
+#| code-fold: true
+#| code-summary: "_Splits: rules as numbers of sets: whole, left and right"
 class _Splits(NamedTuple):
     "Rules as numbers of sets: whole, left and right."
     whole: np.ndarray
@@ -103,7 +111,9 @@ class _Splits(NamedTuple):
     right: np.ndarray
     mask: np.ndarray
 
-# %% ../../nbs/mining/03_rules.ipynb #2bdfa710
+# %% ../../nbs/mining/03_rules.ipynb #cccb72b5
+#| code-fold: true
+#| code-summary: "_splits: all rules from the frequent sets of one size"
 def _splits(sets, size, single):
     "All rules from the frequent sets of one size."
     whole = np.flatnonzero(sets.size == size)
@@ -118,7 +128,9 @@ def _splits(sets, size, single):
         parts.append(_Splits(whole, left, right, np.full(len(whole), mask)))
     return _Splits(*(np.concatenate(column) for column in zip(*parts)))
 
-# %% ../../nbs/mining/03_rules.ipynb #856bcadd
+# %% ../../nbs/mining/03_rules.ipynb #06caea4f
+#| code-fold: true
+#| code-summary: "_lists_of: an Arrow list column of some of the sets"
 def _lists_of(sets, which, names):
     "An Arrow list column of some of the sets."
     size = sets.size[which]
@@ -128,7 +140,9 @@ def _lists_of(sets, which, names):
     return pa.ListArray.from_arrays(pa.array(np.concatenate([[0], np.cumsum(size)]), pa.int32()),
                                     flat)
 
-# %% ../../nbs/mining/03_rules.ipynb #4dee2f6c
+# %% ../../nbs/mining/03_rules.ipynb #08a0fad7
+#| code-fold: true
+#| code-summary: "association_rules: association rules with their measures and corrected"
 def association_rules(transactions:Any,           # anything `read_baskets` takes
                       min_support:int|float,      # smallest support of both sides together
                       min_confidence:float=.5,    # smallest confidence
@@ -194,7 +208,9 @@ def association_rules(transactions:Any,           # anything `read_baskets` take
 # %% ../../nbs/mining/03_rules.ipynb #5c03fa9c
 _COUNTS = ("support", "antecedent_support", "consequent_support")
 
-# %% ../../nbs/mining/03_rules.ipynb #154f786f
+# %% ../../nbs/mining/03_rules.ipynb #5b8a62a3
+#| code-fold: true
+#| code-summary: "rules_of_sets: rules from a table of all frequent sets"
 def rules_of_sets(table, n, n_items, names, min_confidence, single, redundant, correction):
     "Rules from a table of all frequent sets."
     sets = _Sets(table, n, n_items)
@@ -216,7 +232,9 @@ def rules_of_sets(table, n, n_items, names, min_confidence, single, redundant, c
     columns |= {name: pa.array(value[keep]) for name, value in zip(_COUNTS, counts)}
     return pa.table(columns | {name: pa.array(value[keep]) for name, value in measures.items()})
 
-# %% ../../nbs/mining/03_rules.ipynb #b5f9db33
+# %% ../../nbs/mining/03_rules.ipynb #1178eebc
+#| code-fold: true
+#| code-summary: "_Fisher: two-sided p-values of Eq. (2) for all supports, made when first"
 class _Fisher:
     "Two-sided p-values of Eq. (2) for all supports, made when first asked for."
     def __init__(self, n, positives):
@@ -256,7 +274,9 @@ class Significance(NamedTuple):
     tested: int            # patterns with at least this support
     rows: list             # (pattern, support, count in class 1, p-value), by rising p-value
 
-# %% ../../nbs/mining/03_rules.ipynb #def80bda
+# %% ../../nbs/mining/03_rules.ipynb #0db09f8c
+#| code-fold: true
+#| code-summary: "two_classes: labels as booleans; which class is counted is the larger label"
 def two_classes(y, n):
     "Labels as booleans; which class is counted is the larger label."
     y = np.asarray(y)
@@ -267,7 +287,9 @@ def two_classes(y, n):
         raise ValueError(f"significance needs two classes, got {len(classes)}")
     return y == classes[1]
 
-# %% ../../nbs/mining/03_rules.ipynb #c00073fe
+# %% ../../nbs/mining/03_rules.ipynb #447f6623
+#| code-fold: true
+#| code-summary: "westfall_young: significant patterns by permutation of the labels, with the"
 def westfall_young(patterns,             # function (low, high) -> blocks (names
                    y,                    # boolean labels
                    alpha=.05,            # bound on the chance of any false claim
@@ -299,7 +321,9 @@ def westfall_young(patterns,             # function (low, high) -> blocks (names
     found = sorted((r for r in rows if r[3] < delta), key=lambda r: r[3])
     return Significance(float(delta), high, len(rows), found)
 
-# %% ../../nbs/mining/03_rules.ipynb #060fd4ef
+# %% ../../nbs/mining/03_rules.ipynb #72d44646
+#| code-fold: true
+#| code-summary: "tarone: significant patterns by Tarone's correction"
 def tarone(patterns, count, y, alpha=.05)->Significance: # count(low, most)
     "Significant patterns by Tarone's correction."
     n, fisher = len(y), _Fisher(len(y), int(y.sum()))
@@ -318,7 +342,9 @@ def tarone(patterns, count, y, alpha=.05)->Significance: # count(low, most)
     return Significance(threshold, low, len(rows),
                         sorted((r for r in rows if r[3] <= threshold), key=lambda r: r[3]))
 
-# %% ../../nbs/mining/03_rules.ipynb #92a0d941
+# %% ../../nbs/mining/03_rules.ipynb #9e1ba9a1
+#| code-fold: true
+#| code-summary: "_itemset_blocks: a source of closed itemsets with their covers, for the two"
 def _itemset_blocks(baskets, block=2048):
     "A source of closed itemsets with their covers, for the two tests."
     bits, n, _ = item_bits(baskets)
@@ -339,7 +365,9 @@ def _itemset_blocks(baskets, block=2048):
         return total
     return patterns, count
 
-# %% ../../nbs/mining/03_rules.ipynb #d0a4307e
+# %% ../../nbs/mining/03_rules.ipynb #4e7bdcdb
+#| code-fold: true
+#| code-summary: "significant_itemsets: closed itemsets that are associated with the class"
 def significant_itemsets(transactions:Any,           # anything `read_baskets` takes
                          y:Any,                      # two classes, one label a transaction
                          alpha:float=.05,            # bound on the chance that any claim is false

@@ -6,19 +6,23 @@ the few that matter."""
 # %% auto #0
 __all__ = ['GraphSet', 'graph_set', 'as_graphs', 'to_graph_set', 'graph_pairs', 'random_graphs',
            'rightmost_path', 'extensions', 'minimum_code', 'PatternTree', 'SubgraphOracle',
-           'significant_subgraphs', 'contains', 'describe_pattern', 'plot_pattern',
-           'plot_search_tree']
+           'significant_subgraphs', 'pattern_counts', 'contains', 'describe_pattern',
+           'plot_pattern', 'plot_search_tree']
 
-# %% ../../nbs/mining/05_subgraphs.ipynb #82cecf0c
+# %% ../../nbs/mining/05_subgraphs.ipynb #b22d84d1
+#| code-fold: true
+#| code-summary: "Imports of the module"
 from collections import namedtuple
 import heapq
 import numpy as np
 from ..core.plots import PALETTE
-from .graph_kernels import (code_graph, evaluate_nodes, expand_pattern,
-                                           project_row)
+from .graph_kernels import (code_graph, count_images, evaluate_nodes,
+                                           expand_pattern, project_row)
 from .rules import Significance, tarone, two_classes, westfall_young
 
-# %% ../../nbs/mining/05_subgraphs.ipynb #2b87919f
+# %% ../../nbs/mining/05_subgraphs.ipynb #c277e412
+#| code-fold: true
+#| code-summary: "_names: distinct labels, rarest first, unless given"
 GraphSet = namedtuple("GraphSet", "node_label graph ptr to edge_label n node_names edge_names")
 
 def _names(values, names):
@@ -28,7 +32,9 @@ def _names(values, names):
     for v in values: count[v] = count.get(v, 0)+1
     return sorted(count, key=lambda v: (count[v], str(v)))
 
-# %% ../../nbs/mining/05_subgraphs.ipynb #7ef6c96a
+# %% ../../nbs/mining/05_subgraphs.ipynb #448f7674
+#| code-fold: true
+#| code-summary: "_check_edges: edges of graph `k` inside its `n` nodes, no loops, no repetitions"
 def _check_edges(k, n, edges):
     "Edges of graph `k` inside its `n` nodes, no loops, no repetitions."
     seen = set()
@@ -41,7 +47,9 @@ def _check_edges(k, n, edges):
             raise ValueError(f"graph {k} names the edge between {a} and {b} twice")
         seen.add((min(a, b), max(a, b)))
 
-# %% ../../nbs/mining/05_subgraphs.ipynb #43946873
+# %% ../../nbs/mining/05_subgraphs.ipynb #1cf035ab
+#| code-fold: true
+#| code-summary: "graph_set: undirected labelled graphs as flat arrays"
 def graph_set(nodes:list,           # one list of node labels a graph
               edges:list,           # one list of (node, node, label) a graph, 0-based
               node_names:list|None=None, # labels to code, in order; found if None
@@ -71,7 +79,9 @@ def graph_set(nodes:list,           # one list of node labels a graph
         ptr, b[order].astype(np.int32), label[order], len(nodes), node_names, edge_names,
     )
 
-# %% ../../nbs/mining/05_subgraphs.ipynb #915af1c2
+# %% ../../nbs/mining/05_subgraphs.ipynb #63777937
+#| code-fold: true
+#| code-summary: "as_graphs: any accepted collection of graphs as plain lists"
 def as_graphs(X,                 # GraphSet, Arrow table, networkx graphs or (nodes, edges) pairs
              )->list:            # one (nodes, edges) pair a graph
     "Any accepted collection of graphs as plain lists."
@@ -84,7 +94,9 @@ def as_graphs(X,                 # GraphSet, Arrow table, networkx graphs or (no
     return [_networkx_pair(g) if hasattr(g, "nodes") and hasattr(g, "edges") else _plain_pair(g)
             for g in X]
 
-# %% ../../nbs/mining/05_subgraphs.ipynb #cc8fe100
+# %% ../../nbs/mining/05_subgraphs.ipynb #96ca0215
+#| code-fold: true
+#| code-summary: "_plain_pair"
 def _plain_pair(g):
     if not isinstance(g, (tuple, list)) or len(g) != 2:
         raise ValueError(
@@ -93,7 +105,9 @@ def _plain_pair(g):
         )
     return list(g[0]), [tuple(e) for e in g[1]]
 
-# %% ../../nbs/mining/05_subgraphs.ipynb #7f81503a
+# %% ../../nbs/mining/05_subgraphs.ipynb #f08051be
+#| code-fold: true
+#| code-summary: "_networkx_pair"
 def _networkx_pair(g):
     if g.is_directed() or g.is_multigraph():
         raise ValueError(
@@ -104,7 +118,9 @@ def _networkx_pair(g):
             d in g.nodes(data=True)], [(number[a], number[b], d.get("label", 0)) for a, b,
                                        d in g.edges(data=True)]
 
-# %% ../../nbs/mining/05_subgraphs.ipynb #24e39eee
+# %% ../../nbs/mining/05_subgraphs.ipynb #ada4603d
+#| code-fold: true
+#| code-summary: "to_graph_set: any accepted collection of graphs as flat arrays"
 def to_graph_set(X,                 # any collection of graphs, see `as_graphs`
                  node_names=None,   # labels known from training
                  edge_names=None,   # the same for edges
@@ -115,7 +131,9 @@ def to_graph_set(X,                 # any collection of graphs, see `as_graphs`
     pairs = as_graphs(X)
     return graph_set([v for v, _ in pairs], [e for _, e in pairs], node_names, edge_names)
 
-# %% ../../nbs/mining/05_subgraphs.ipynb #ae2a04d5
+# %% ../../nbs/mining/05_subgraphs.ipynb #2cd9f2dc
+#| code-fold: true
+#| code-summary: "graph_pairs: back from flat arrays to lists"
 def graph_pairs(g:GraphSet)->list: # (nodes, edges) a graph
     "Back from flat arrays to lists."
     start = np.searchsorted(g.graph, np.arange(g.n+1))
@@ -128,7 +146,9 @@ def graph_pairs(g:GraphSet)->list: # (nodes, edges) a graph
         out.append((nodes, [(int(i), int(j), l) for i, j, l in edges]))
     return out
 
-# %% ../../nbs/mining/05_subgraphs.ipynb #f4a2ea87
+# %% ../../nbs/mining/05_subgraphs.ipynb #eee85d15
+#| code-fold: true
+#| code-summary: "random_graphs: random labelled graphs, for tests and pictures"
 def random_graphs(n:int,             # graphs
                   nodes:int,         # nodes a graph
                   density:float=.35, # chance of an edge
@@ -155,7 +175,9 @@ def rightmost_path(code):
         if v not in parent: return path
         v = parent[v]
 
-# %% ../../nbs/mining/05_subgraphs.ipynb #7abd01ab
+# %% ../../nbs/mining/05_subgraphs.ipynb #42080e52
+#| code-fold: true
+#| code-summary: "extensions: all edges that may follow `code` on this walk, as (sort key, row, node)"
 def extensions(walk, code, labels, adjacent):
     "All edges that may follow `code` on this walk, as (sort key, row, node)."
     path, done, n = rightmost_path(code), {frozenset(r[:2]) for r in code}, len(walk)
@@ -186,21 +208,30 @@ def minimum_code(labels:list, # node labels (integers)
                                    if key == best))
     return root, code
 
-# %% ../../nbs/mining/05_subgraphs.ipynb #1e675ecd
+# %% ../../nbs/mining/05_subgraphs.ipynb #207f50ec
+#| code-fold: true
+#| code-summary: "PatternTree: patterns found so far, parents before children, with their covers; grows where it is asked to"
+_SHAPES = ("any", "tree", "path")
+
 class PatternTree:
     "Patterns found so far, parents before children, with their covers; grows where it is asked to."
-    def __init__(self, graphs:GraphSet, max_length:int=6, min_support:int=1):
+    def __init__(self, graphs:GraphSet,   # labelled graphs
+                 max_length:int=6,        # most edges of a pattern
+                 min_support:int=1,       # fewest graphs of a cover
+                 max_count:int=1,         # patterns [at least c images] for c up to this
+                 shape:str="any",         # "any", "tree" or "path"
+                ):
+        if shape not in _SHAPES:
+            raise ValueError(f"shape must be one of {', '.join(_SHAPES)}, got {shape!r}")
         self.graphs, self.max_length, self.min_support = graphs, max_length, max(1, min_support)
-        self.parent, self.root, self.depth = (np.empty(64, np.int32) for _ in range(3))
-        self.row, self.size, self.ptr, self.cover = (
-            np.empty((64, 4), np.int32),
-            0,
-            np.zeros(65, np.int64),
-            np.empty(1024, np.int32),
-        )
+        self.max_count, self.shape, self.size = int(max_count), shape, 0
+        self.parent, self.root, self.depth, self.least = (np.empty(64, np.int32) for _ in range(4))
+        self.row, self.ptr = np.empty((64, 4), np.int32), np.zeros(65, np.int64)
+        self.cover, self.same = np.empty(1024, np.int32), np.empty(64, np.int64)
         self.open: dict[int, np.ndarray] = {}       # embeddings of what is not expanded
-        self.same = np.empty(64, np.int64)
         self._covers: dict[bytes, int] = {}
+        self._scratch = (np.zeros(len(graphs.node_label), np.int32),
+                         np.zeros(graphs.n, np.int32), np.zeros(graphs.n, np.int32))
         for label in range(len(graphs.node_names)):                          # depth 0: single nodes
             v = np.flatnonzero(graphs.node_label == label).astype(np.int32)
             cover = np.unique(graphs.graph[v])
@@ -208,9 +239,23 @@ class PatternTree:
                 self._append(-1, label, np.zeros(4, np.int32), 0, cover, v[:, None])
 
     def _append(self, parent, root, row, depth, cover, emb):
+        "Store a pattern and its larger counts."
+        k = self.size
+        self._store(parent, root, row, depth, cover, 1)
+        if self.max_count > 1:
+            seen, count, least = self._scratch
+            count_images(emb, self.graphs.graph, seen, count, least)
+            for c in range(2, self.max_count + 1):
+                often = np.flatnonzero(least >= c).astype(np.int32)
+                if len(often) < self.min_support: break
+                self._store(k, root, row, depth, often, c)
+        if depth < self.max_length: self.open[k] = emb
+
+    def _store(self, parent, root, row, depth, cover, least):
+        "One more line of the arrays."
         k = self.size
         if k == len(self.parent):
-            for name in ("parent", "root", "depth", "row", "same"):
+            for name in ("parent", "root", "depth", "row", "same", "least"):
                 setattr(self, name, np.concatenate((getattr(self, name),)*2))
             self.ptr = np.concatenate((self.ptr, np.empty(k, np.int64)))
         while self.ptr[k]+len(cover) > len(self.cover): self.cover = np.concatenate((self.cover,)*2)
@@ -219,43 +264,51 @@ class PatternTree:
         self.parent[k], self.root[k], self.depth[k], self.row[k] = parent, root, depth, row
         # first pattern with this very cover
         self.same[k] = self._covers.setdefault(cover.tobytes(), k)
-        if depth < self.max_length: self.open[k] = emb
-        self.size = k+1
+        self.least[k], self.size = least, k+1
 
     def code(self, k):
         "Rows of pattern `k`."
         rows = []
         while self.depth[k]:
-            rows.append(self.row[k])
+            if self.least[k] == 1: rows.append(self.row[k])
             k = self.parent[k]
         return np.array(rows[::-1], np.int32).reshape(-1, 4)
+
+    def _fits(self, code, row):
+        "Whether a further row stays in the family."
+        if self.shape == "any": return True
+        return row[0] < row[1] and (self.shape == "tree" or np.sum(code[:, :2] == row[0]) < 2)
 
     def expand(self, k):
         "Mine the children of pattern `k`, once."
         emb = self.open.pop(k, None)
         if emb is None: return
         g, code = self.graphs, self.code(k)
-        rows, e_ptr, out, c_ptr, cover = expand_pattern(code, len(code), self.root[k], emb, g.node_label,
-                                                g.graph, g.ptr, g.to, g.edge_label,
-                                                max(1, len(g.edge_names)), len(g.node_names))
+        rows, e_ptr, out, c_ptr, cover = expand_pattern(
+            code, len(code), self.root[k], emb, g.node_label, g.graph, g.ptr, g.to, g.edge_label,
+            max(1, len(g.edge_names)), len(g.node_names))
         for c in range(len(rows)):
-            if c_ptr[c+1]-c_ptr[c] < self.min_support: continue
+            if c_ptr[c+1]-c_ptr[c] < self.min_support or not self._fits(code, rows[c]): continue
             e = out[e_ptr[c]:e_ptr[c+1], :emb.shape[1]+(rows[c, 0] < rows[c, 1])]
             self._append(k, self.root[k], rows[c], self.depth[k]+1, cover[c_ptr[c]:c_ptr[c+1]],
-                         np.ascontiguousarray(e) if self.depth[k]+1 < self.max_length else None)
+                         np.ascontiguousarray(e))
 
     def expand_all(self):
         "Enumerate every pattern up to `max_length` edges."
         while self.open: self.expand(min(self.open))
         return self
 
-# %% ../../nbs/mining/05_subgraphs.ipynb #87c4ce1d
+# %% ../../nbs/mining/05_subgraphs.ipynb #47de55e6
+#| code-fold: true
+#| code-summary: "SubgraphOracle: best connected subgraphs under given weights; a hypothesis is (pattern number, sign)"
 class SubgraphOracle:
     "Best connected subgraphs under given weights; a hypothesis is (pattern number, sign)."
     def __init__(self, graphs,             # any collection of graphs
                  max_length:int=6,         # most edges of a pattern
-                 min_support:int=1):       # fewest graphs that contain it
-        self.tree = PatternTree(to_graph_set(graphs), max_length, min_support)
+                 min_support:int=1,        # fewest graphs that contain it
+                 max_count:int=1,          # patterns [at least c times] for c up to this
+                 shape:str="any"):         # "any", "tree" or "path"
+        self.tree = PatternTree(to_graph_set(graphs), max_length, min_support, max_count, shape)
         self.nodes_, self.bound_, self.kind = 0, np.inf, "sign"
 
     def ask(self, targets, weights):
@@ -264,9 +317,15 @@ class SubgraphOracle:
 
     def apply(self, hypothesis, graphs):
         "A signed pattern on new graphs."
-        root, code = self.pattern(hypothesis)
-        present = contains(to_graph_set(graphs), root, code)
+        own, new = self.tree.graphs, graphs
+        if not isinstance(graphs, GraphSet):
+            new = to_graph_set(graphs, own.node_names, own.edge_names)
+        present = contains(new, *self.pattern(hypothesis), self.count(hypothesis))
         return hypothesis[1]*np.where(present, 1., -1.)
+
+    def count(self, hypothesis):
+        "How often the pattern must be there, as a number of images."
+        return int(self.tree.least[hypothesis[0]])
 
     def best_k(self, y, w, k=1, threshold=-np.inf, node_budget=None, kind="signed"):
         "Up to `k` patterns with different covers and a gain above `threshold`, best first."
@@ -298,7 +357,9 @@ class SubgraphOracle:
         "(label of node 0, rows) of the pattern."
         return int(self.tree.root[hypothesis[0]]), self.tree.code(hypothesis[0])
 
-# %% ../../nbs/mining/05_subgraphs.ipynb #8f46c0dc
+# %% ../../nbs/mining/05_subgraphs.ipynb #0ac1f6a2
+#| code-fold: true
+#| code-summary: "_Search: one question to the tree: evaluate what is stored, mine what is promising"
 class _Search:
     "One question to the tree: evaluate what is stored, mine what is promising."
     def __init__(self, tree, u, signed, k, threshold):
@@ -341,7 +402,9 @@ class _Search:
         c = self.tree.cover[self.tree.ptr[n]:self.tree.ptr[n+1]]
         return 1 if 2*self.u[c].sum() >= self.total else -1
 
-# %% ../../nbs/mining/05_subgraphs.ipynb #4f100ebf
+# %% ../../nbs/mining/05_subgraphs.ipynb #30a36444
+#| code-fold: true
+#| code-summary: "_subgraph_blocks: a source of subgraph patterns with their covers, for the tests of significance"
 def _subgraph_blocks(graphs, max_length):
     "A source of subgraph patterns with their covers, for the tests of significance."
     def mined(low):
@@ -358,7 +421,9 @@ def _subgraph_blocks(graphs, max_length):
             if len(block): yield names, covered
     return patterns, lambda low, most: len(mined(low)[1])
 
-# %% ../../nbs/mining/05_subgraphs.ipynb #be7c971a
+# %% ../../nbs/mining/05_subgraphs.ipynb #94b54ef5
+#| code-fold: true
+#| code-summary: "significant_subgraphs: connected subgraphs associated with the class, with the family-wise error controlled"
 def significant_subgraphs(graphs,                  # any collection of graphs
                           y,                       # two classes, one label a graph
                           max_length:int=4,        # most edges of a pattern
@@ -374,21 +439,34 @@ def significant_subgraphs(graphs,                  # any collection of graphs
     if method == "tarone": return tarone(patterns, count, labels, alpha)
     return westfall_young(patterns, labels, alpha, n_permutations, seed)
 
-# %% ../../nbs/mining/05_subgraphs.ipynb #46c1b47d
-def contains(graphs:GraphSet,  # graphs coded with the same label names
-             root:int,         # label of node 0
-             code:np.ndarray,  # (L, 4) rows
-            )->np.ndarray:     # (n,) booleans
-    "Which graphs contain the pattern?"
+# %% ../../nbs/mining/05_subgraphs.ipynb #e2743b47
+#| code-fold: true
+#| code-summary: "pattern_counts, contains: how often is the pattern in each graph, by its minimum images?"
+def pattern_counts(graphs:GraphSet,  # graphs coded with the same label names
+                   root:int,         # label of node 0
+                   code:np.ndarray,  # (L, 4) rows
+                  )->np.ndarray:     # (n,) smallest numbers of images
+    "How often is the pattern in each graph, by its minimum images?"
     g = graphs
     emb = np.flatnonzero(g.node_label == root).astype(np.int32)[:, None]
     for row in np.asarray(code, np.int32).reshape(-1, 4):
         emb = project_row(emb, row, g.node_label, g.ptr, g.to, g.edge_label)
-    here = np.zeros(g.n, bool)
-    here[g.graph[emb[:, 0]]] = True
-    return here
+    least = np.zeros(g.n, np.int32)
+    count_images(emb, g.graph, np.zeros(len(g.node_label), np.int32), np.zeros(g.n, np.int32),
+                 least)
+    return least
 
-# %% ../../nbs/mining/05_subgraphs.ipynb #02afc15f
+def contains(graphs:GraphSet,  # graphs coded with the same label names
+             root:int,         # label of node 0
+             code:np.ndarray,  # (L, 4) rows
+             least:int=1,      # at least so many images
+            )->np.ndarray:     # (n,) booleans
+    "Which graphs contain the pattern?"
+    return pattern_counts(graphs, root, code) >= least
+
+# %% ../../nbs/mining/05_subgraphs.ipynb #ffaa666d
+#| code-fold: true
+#| code-summary: "describe_pattern: a pattern in words: every edge with the numbers of its nodes"
 def describe_pattern(root:int,         # label of node 0
                      code:np.ndarray,  # rows
                      node_names:list,  # label names
@@ -402,7 +480,9 @@ def describe_pattern(root:int,         # label of node 0
         parts.append((int(i), int(j), edge_names[e]))
     return ", ".join(f"{label[i]}{i} -{e}- {label[j]}{j}" for i, j, e in parts) or f"{label[0]}0"
 
-# %% ../../nbs/mining/05_subgraphs.ipynb #94439f66
+# %% ../../nbs/mining/05_subgraphs.ipynb #1fc1a093
+#| code-fold: true
+#| code-summary: "plot_pattern: draw a pattern; places come from its path lengths by classical scaling"
 def plot_pattern(root:int,        # label of node 0
                  code:np.ndarray, # rows
                  node_names:list, # label names
@@ -439,7 +519,9 @@ def plot_pattern(root:int,        # label of node 0
     ax.set_aspect("equal", adjustable="datalim")
     return ax
 
-# %% ../../nbs/mining/05_subgraphs.ipynb #d819e314
+# %% ../../nbs/mining/05_subgraphs.ipynb #d370fe9d
+#| code-fold: true
+#| code-summary: "plot_search_tree: draw the whole pattern tree and what one search visits of it"
 def plot_search_tree(oracle,  # an unused SubgraphOracle
                      y, w,    # labels and weights
                      ax=None, # axes; a new figure if None

@@ -7,7 +7,9 @@ astronomically many by branch and bound"""
 __all__ = ['pattern_gain', 'best_itemset_reference', 'best_itemsets', 'ItemsetOracle',
            'itemset_outputs', 'count_patterns']
 
-# %% ../../nbs/mining/04_weighted_search.ipynb #03787fdd
+# %% ../../nbs/mining/04_weighted_search.ipynb #b7a9032b
+#| code-fold: true
+#| code-summary: "Imports of the module"
 import numbers
 import numpy as np
 from ..core.tables import progress_bar
@@ -27,7 +29,9 @@ def pattern_gain(X:np.ndarray,  # boolean transactions (n, items)
     s = u[X[:, list(items)].all(1)].sum()
     return float(s if kind == "presence" else omega*(2*s - u.sum()))
 
-# %% ../../nbs/mining/04_weighted_search.ipynb #c519d101
+# %% ../../nbs/mining/04_weighted_search.ipynb #daf2899c
+#| code-fold: true
+#| code-summary: "best_itemset_reference: branch and bound for the best pattern, as short as it"
 def best_itemset_reference(X:np.ndarray,        # boolean transactions (n, items)
                            u:np.ndarray,        # signed weights w*y
                            max_length:int|None=None, # largest pattern
@@ -50,7 +54,9 @@ def best_itemset_reference(X:np.ndarray,        # boolean transactions (n, items
     walk((), np.ones(len(X), bool))
     return best, nodes
 
-# %% ../../nbs/mining/04_weighted_search.ipynb #6daf7d4a
+# %% ../../nbs/mining/04_weighted_search.ipynb #90a5aa97
+#| code-fold: true
+#| code-summary: "_prepare"
 def _prepare(rows, u, kind, max_length, min_support, k, d):
     u = np.ascontiguousarray(u, dtype=np.float64)
     if u.shape != (len(rows),):
@@ -73,7 +79,9 @@ _support_count = support_count
 # %% ../../nbs/mining/04_weighted_search.ipynb #0dca5ade
 _SLICE = 1 << 16          # patterns between two returns to Python, where Ctrl-C is heard
 
-# %% ../../nbs/mining/04_weighted_search.ipynb #68a36420
+# %% ../../nbs/mining/04_weighted_search.ipynb #76337b3e
+#| code-fold: true
+#| code-summary: "_in_slices: the same with a pause after every slice, for searches that may be"
 def _in_slices(rows, u, key, d, longest, min_support, signed, threshold, budget, dive, found, top):
     "The same with a pause after every slice, for searches that may be long."
     walk, nodes = new_walk(*rows.shape, u, d, longest, dive), 0
@@ -83,7 +91,9 @@ def _in_slices(rows, u, key, d, longest, min_support, signed, threshold, budget,
         nodes = int(walk.marks[PLACE, 2])
         if done or nodes >= budget: return found, nodes, done
 
-# %% ../../nbs/mining/04_weighted_search.ipynb #ed284a9c
+# %% ../../nbs/mining/04_weighted_search.ipynb #2d269695
+#| code-fold: true
+#| code-summary: "_run"
 def _run(rows, u, d, longest, top, min_support, signed, threshold, budget, allow_empty):
     key = np.random.default_rng(0).integers(1, 2**63, len(u), dtype=np.int64).astype(np.uint64)
     found = nodes = 0
@@ -102,7 +112,9 @@ def _run(rows, u, d, longest, top, min_support, signed, threshold, budget, allow
         a += b
     return found, nodes + a, done
 
-# %% ../../nbs/mining/04_weighted_search.ipynb #c56d896a
+# %% ../../nbs/mining/04_weighted_search.ipynb #1fb7942c
+#| code-fold: true
+#| code-summary: "best_itemsets: the `k` patterns of largest gain above `threshold`, one for"
 def best_itemsets(transactions,          # anything `read_baskets` takes, or a tuple from `row_bits`
                   u,                     # signed weights, w*y
                   max_length:int|None=None,   # largest pattern; None for no limit
@@ -134,7 +146,9 @@ def best_itemsets(transactions,          # anything `read_baskets` takes, or a t
     return [(tuple(sorted(items[a, :lengths[a]].tolist())), int(omegas[a]), float(gains[a]))
             for a in range(found)], nodes, done
 
-# %% ../../nbs/mining/04_weighted_search.ipynb #dfc19140
+# %% ../../nbs/mining/04_weighted_search.ipynb #af2ed8ad
+#| code-fold: true
+#| code-summary: "ItemsetOracle: answers every weighting of the transactions with the best"
 class ItemsetOracle:
     "Answers every weighting of the transactions with the best itemset(s), exactly."
     def __init__(self, transactions,    # anything `read_baskets` takes
@@ -186,7 +200,9 @@ class ItemsetOracle:
         bits, n, _ = item_bits(transactions, self.d)
         return itemset_outputs(cover(bits, n, h[0]), h[1], self.values)
 
-# %% ../../nbs/mining/04_weighted_search.ipynb #0ff9d97c
+# %% ../../nbs/mining/04_weighted_search.ipynb #c09107b0
+#| code-fold: true
+#| code-summary: "itemset_outputs: values of the hypothesis from the cover of its pattern"
 def itemset_outputs(covered:np.ndarray, # boolean: where the pattern is present
                     omega:int=1,        # sign
                     kind:str="signed",  # "signed" or "presence"
@@ -194,7 +210,9 @@ def itemset_outputs(covered:np.ndarray, # boolean: where the pattern is present
     "Values of the hypothesis from the cover of its pattern."
     return omega*np.where(covered, 1., 0. if kind == "presence" else -1.)
 
-# %% ../../nbs/mining/04_weighted_search.ipynb #25576b07
+# %% ../../nbs/mining/04_weighted_search.ipynb #871ccf45
+#| code-fold: true
+#| code-summary: "count_patterns: how many itemsets occur in at least one transaction, the work"
 def count_patterns(transactions,         # anything `read_baskets` takes
                    max_length:int,       # largest pattern
                    node_budget:int|None=None, # stop after about this many
