@@ -459,3 +459,127 @@ def test_negative_entries_of_a_sparse_matrix_are_refused():
         closed_itemsets(sp.csr_matrix(np.array([[1, -1], [0, 1]])), 1)
     counts = sp.csr_matrix(np.array([[3, 0], [1, 2]]))
     assert closed_itemsets(counts, 1).equals(closed_itemsets(counts > 0, 1))
+
+
+def no_larger_support(X, support):
+    "The attack on monotone supports: the first pair F in G with a larger count for G."
+    sets = [t for k in range(X.shape[1] + 1) for t in itertools.combinations(range(X.shape[1]), k)]
+    pairs = ((f, g) for f in sets for g in sets if set(f) <= set(g))
+    return next(((f, g) for f, g in pairs if support(X, g) > support(X, f)), None)
+
+
+def test_attack_finds_planted_support_that_grows():
+    rng = np.random.default_rng(0)
+    every = lambda X, items: X[:, list(items)].all(1).sum()
+    some = lambda X, items: X[:, list(items)].any(1).sum()
+    tables = [rng.random((8, 4)) < .5 for _ in range(20)]
+    assert all(no_larger_support(X, every) is None for X in tables)
+    assert any(no_larger_support(X, some) for X in tables)
+
+
+def visits(X, support, admits):
+    "Sets in the order of closure extension; `admits` decides on a child from what it may not hold."
+    met = []
+    def visit(closed, rows, candidates, excluded):
+        count = {j: int((rows & X[:, j]).sum()) for j in candidates}
+        frequent = sorted((j for j in candidates if count[j] >= support), key=count.__getitem__)
+        for at, j in enumerate(frequent):
+            inside = rows & X[:, j]
+            child = set(np.flatnonzero(X[inside].all(0)).tolist())
+            if admits(child, excluded | set(frequent[:at]), set(frequent[at + 1:])):
+                met.append(tuple(sorted(child)))
+                visit(child, inside, [c for c in frequent[at + 1:] if c not in child],
+                      excluded | set(frequent[:at]))
+    root = set(np.flatnonzero(X.all(0)).tolist())
+    visit(root, np.ones(len(X), bool), [j for j in range(X.shape[1]) if j not in root], set())
+    return met, root
+
+
+def once_each(X, support, admits):
+    "The attack on Theorem M.4: how many sets come twice, and how many are missing."
+    met, root = visits(X, support, admits)
+    want = {t for t in closed_reference(X, support) if set(t) != root}
+    return len(met) - len(set(met)), len(want - set(met))
+
+
+def test_attack_finds_planted_repetition_and_omission():
+    rng = np.random.default_rng(1)
+    right = lambda child, before, after: not child & before
+    twice = lambda child, before, after: True
+    missed = lambda child, before, after: not child & (before | after)
+    tables = [rng.random((int(rng.integers(3, 12)), 6)) < .6 for _ in range(40)]
+    assert all(once_each(X, 2, right) == (0, 0) for X in tables)
+    assert any(once_each(X, 2, twice)[0] for X in tables)
+    assert any(once_each(X, 2, missed)[1] for X in tables)
+
+
+def longest_gap(X, support, late):
+    "Most steps between two reports, and the bound of Theorem M.5; `late` reports at the end only."
+    gaps, state = [], dict(steps=0)
+    def report():
+        gaps.append(state["steps"])
+        state["steps"] = 0
+    def visit(rows, candidates, excluded, level):
+        for at, j in enumerate(candidates):
+            inside = rows & X[:, j]
+            state["steps"] += int(X[inside].sum())
+            child = set(np.flatnonzero(X[inside].all(0)).tolist())
+            if inside.sum() < support or child & (excluded | set(candidates[:at])):
+                continue
+            if level % 2 == 0 and not late:
+                report()
+            visit(inside, [c for c in candidates[at + 1:] if c not in child],
+                  excluded | set(candidates[:at]), level + 1)
+            if level % 2 == 1 and not late:
+                report()
+    root = set(np.flatnonzero(X.all(0)).tolist())
+    visit(np.ones(len(X), bool), [j for j in range(X.shape[1]) if j not in root], set(), 0)
+    report()
+    return max(gaps), 2*X.shape[1]*int(X.sum())
+
+
+def test_attack_finds_planted_late_reports():
+    rng = np.random.default_rng(2)
+    broken = 0
+    for _ in range(30):
+        X = rng.random((int(rng.integers(4, 14)), 8)) < rng.uniform(.4, .9)
+        gap, bound = longest_gap(X, 1, False)
+        assert gap <= bound
+        broken += longest_gap(X, 1, True)[0] > bound
+    assert broken
+
+
+def test_attack_finds_planted_bound_that_is_too_small():
+    rng = np.random.default_rng(3)
+    broken = 0
+    for _ in range(300):
+        X, u = rng.random((8, 5)) < .6, rng.normal(size=8)
+        items = rng.permutation(5)
+        small = items[:rng.integers(0, 4)]
+        inside = u[X[:, small].all(1)]
+        bound = max(2*inside[inside > 0].sum() - u.sum(), u.sum() - 2*inside[inside < 0].sum())
+        gain = abs(2*u[X[:, items[:4]].all(1)].sum() - u.sum())
+        assert gain <= bound + 1e-12
+        broken += gain > .5*bound + 1e-12
+    assert broken
+
+
+def test_counting_patterns_keeps_to_a_budget_and_shows_progress(capsys):
+    X = np.ones((2, 16), bool)
+    whole = count_patterns(X, 16)
+    assert whole == 2**16 - 1
+    assert 100 <= count_patterns(X, 16, node_budget=100) < whole
+    count_patterns(X, 4, progress=True)
+    assert "patterns" in capsys.readouterr().err
+
+
+def test_counting_patterns_hears_ctrl_c(monkeypatch):
+    from boostlit.mining import weighted_search
+    calls = []
+    def interrupted(*args):
+        calls.append(args)
+        raise KeyboardInterrupt
+    monkeypatch.setattr(weighted_search, "count_walk", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        count_patterns(np.ones((2, 4), bool), 4)
+    assert len(calls) == 1 and calls[0][-1] < 2**62      # slices, not one endless call

@@ -183,7 +183,7 @@ def test_arenas_grow(monkeypatch):
     whole = list_kernels.new_columns
     def tiny(m, deepest):
         parts = {name: getattr(whole(m, deepest), name)[:4].copy()
-                 for name in ("bits", "local", "count", "name")}
+                 for name in ("bits", "local", "size", "name")}
         return whole(m, deepest)._replace(**parts)
     monkeypatch.setattr(list_kernels, "new_columns", tiny)
     rows = sparse_rows(6, 800, 60, 6)

@@ -3,8 +3,9 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from scipy.stats import fisher_exact
 from boostlit.mining.baskets import read_baskets
-from boostlit.mining.itemsets import closed_itemsets, frequent_itemsets
+from boostlit.mining.itemsets import closed_itemsets, frequent_itemsets, mine_itemsets
 from boostlit.mining.rules import (association_rules, corrected, rule_measures, rules_of_sets,
                                    significant_itemsets)
 
@@ -205,3 +206,42 @@ def test_significance_is_told_bad_input():
         with pytest.raises(ValueError, match=word):
             significant_itemsets(X, y, **more)
     assert significant_itemsets(X, [0, 1]*3).num_rows == 0
+
+
+def redundant(rules):
+    "The attack on Proposition M.6: rules that another one of the same numbers makes needless."
+    return {r for r, v in rules.items() for q, w in rules.items()
+            if q != r and v == w and set(q[0]) <= set(r[0]) and set(r[1]) <= set(q[1])}
+
+
+def test_attack_finds_planted_redundant_rule():
+    rng = np.random.default_rng(0)
+    planted = 0
+    for _ in range(30):
+        X = rng.random((int(rng.integers(4, 12)), 4)) < .6
+        def numbers(more):
+            table = association_rules(X, 1, 0., "any", redundant=more)
+            rows = table.select(["antecedent", "consequent", "support", "confidence"]).to_pylist()
+            return {(tuple(r["antecedent"]), tuple(r["consequent"])):
+                    (r["support"], r["confidence"]) for r in rows}
+        assert not redundant(numbers(False))
+        planted += bool(redundant(numbers(True)))
+    assert planted
+
+
+def test_attack_finds_planted_uncorrected_level():
+    "Shuffled labels: the share of tables with any claim, for each way to set the level."
+    rng = np.random.default_rng(1)
+    claims = {"westfall-young": 0, "tarone": 0, "plain": 0}
+    tables = 60
+    for trial in range(tables):
+        X, y = rng.random((40, 8)) < .4, rng.permutation(np.arange(40) < 20)
+        for method in ("westfall-young", "tarone"):
+            found = significant_itemsets(X, y, method=method, n_permutations=99, seed=trial)
+            claims[method] += bool(found.num_rows)
+        p = [fisher_exact([[(c & y).sum(), (c & ~y).sum()], [(~c & y).sum(), (~c & ~y).sum()]])[1]
+             for c in (X[:, items].all(1) for items in mine_itemsets(X, 2)["items"].to_pylist())]
+        claims["plain"] += min(p) <= .05
+    most = tables*(.05 + 3*np.sqrt(.05*.95/tables))
+    assert claims["westfall-young"] <= most and claims["tarone"] <= most
+    assert claims["plain"] > most            # the attack sees a level that is not kept

@@ -1,5 +1,7 @@
 """gSpan with weights: enumeration against networkx, search against enumeration, matching, odd
 input."""
+import itertools
+import os
 import warnings
 
 import numpy as np
@@ -15,8 +17,10 @@ from boostlit.lpboost.estimators import (
 )
 from boostlit.lpboost.linear_program import two_class_lp
 from boostlit.lpboost.one_class import one_and_half_lp, one_class_lp
+from boostlit.mining.graph_kernels import is_minimal, project_row
 from boostlit.mining.subgraphs import (
-    PatternTree, SubgraphOracle, contains, graph_pairs, graph_set, random_graphs, to_graph_set,
+    PatternTree, SubgraphOracle, contains, graph_pairs, graph_set, minimum_code, pattern_counts,
+    random_graphs, to_graph_set,
 )
 
 SAME = dict(
@@ -205,7 +209,6 @@ def test_two_hundred_graphs_and_the_counts_of_the_search():
 
 
 def test_patterns_of_more_than_127_nodes():
-    from boostlit.mining.subgraphs import is_minimal
     n = 140
     rising = np.array([(k, k + 1, 0, k + 1) for k in range(n)], np.int32)
     falling = np.array([(k, k + 1, 0, n - k - 1) for k in range(n)], np.int32)
@@ -216,3 +219,102 @@ def test_patterns_of_more_than_127_nodes():
     assert contains(path, path.node_label[0], named)[0]
     named[-1, 3] = path.node_label[0]
     assert not contains(path, path.node_label[0], named)[0]
+
+
+def same_name(sample, name):
+    "The attack on Lemma M.13: pairs of graphs whose names and isomorphism disagree."
+    return [(a, b) for a, b in itertools.combinations(sample, 2)
+            if (name(*a) == name(*b)) != nx.is_isomorphic(to_nx(*a), to_nx(*b), **SAME)]
+
+
+def connected_graph(rng, most=6):
+    n = int(rng.integers(2, most))
+    edges = {(int(rng.integers(0, b)), b) for b in range(1, n)}
+    edges |= {(a, b) for a in range(n) for b in range(a + 1, n) if rng.random() < .3}
+    return ([int(v) for v in rng.integers(0, 2, n)],
+            [(a, b, int(rng.integers(0, 2))) for a, b in sorted(edges)])
+
+
+def test_attack_finds_planted_code_that_is_not_canonical():
+    rng = np.random.default_rng(0)
+    sample = [connected_graph(rng) for _ in range(60)]
+    assert not same_name(sample, minimum_code)
+    degrees = lambda v, e: (sorted(v), sorted(x[2] for x in e))      # a name that forgets
+    first = lambda v, e: (v, e)                                      # a name that is not canonical
+    renumbered = [([*reversed(v)], [(len(v) - 1 - a, len(v) - 1 - b, l) for a, b, l in e])
+                  for v, e in sample[:10]]
+    assert same_name(sample, degrees) and same_name(sample[:10] + renumbered, first)
+
+
+def test_every_prefix_of_a_minimal_code_is_minimal():
+    rng = np.random.default_rng(1)
+    for _ in range(60):
+        root, code = minimum_code(*connected_graph(rng))
+        rows = np.array(code, np.int32)
+        for k in range(1, len(code) + 1):
+            assert is_minimal(rows, k, root, 2, 2)
+
+
+def growing(tree, count):
+    "The attack on Theorem M.17: patterns that are counted more often than their parents."
+    value = [count(tree, k) for k in range(tree.size)]
+    return [k for k in range(tree.size) if tree.parent[k] >= 0
+            and (value[k] > value[tree.parent[k]]).any()]
+
+
+def embeddings_of(tree, k):
+    g = tree.graphs
+    emb = np.flatnonzero(g.node_label == tree.root[k]).astype(np.int32)[:, None]
+    for row in tree.code(k):
+        emb = project_row(emb, row, g.node_label, g.ptr, g.to, g.edge_label)
+    return np.bincount(g.graph[emb[:, 0]], minlength=g.n)
+
+
+def test_attack_finds_planted_count_that_grows():
+    tree = PatternTree(random_graphs(6, 6, .5, 2, 1, seed=4), 3).expand_all()
+    images = lambda t, k: pattern_counts(t.graphs, int(t.root[k]), t.code(k))
+    assert not growing(tree, images)
+    assert growing(tree, embeddings_of)
+
+
+def test_counts_serve_the_search_and_new_graphs():
+    graphs = random_graphs(30, 7, .35, 2, 1, seed=6)
+    rng = np.random.default_rng(2)
+    oracle = SubgraphOracle(graphs, 3, max_count=3)
+    every = PatternTree(graphs, 3, max_count=3).expand_all()
+    cover = np.zeros((every.size, 30))
+    for k in range(every.size):
+        cover[k, every.cover[every.ptr[k]:every.ptr[k + 1]]] = 1
+    for _ in range(30):
+        y, w = rng.choice([-1., 1.], 30), rng.dirichlet(np.full(30, .4))
+        h, edge = oracle.best(y, w)
+        assert abs(edge - np.abs(2*cover @ (y*w) - (y*w).sum()).max()) < 1e-12
+        assert (oracle.apply(h, graphs) == oracle.outputs(h)).all()
+
+
+def read_gspan(path):
+    "Graphs of a file in gSpan's format."
+    nodes, edges = [], []
+    for line in open(path):
+        word = line.split()
+        if word and word[0] == "t":
+            nodes.append([])
+            edges.append([])
+        elif word and word[0] == "v":
+            nodes[-1].append(int(word[2]))
+        elif word and word[0] == "e":
+            edges[-1].append(tuple(map(int, word[1:4])))
+    full = [k for k in range(len(nodes)) if nodes[k]]
+    return graph_set([nodes[k] for k in full], [edges[k] for k in full]), len(full)
+
+
+@pytest.mark.soak
+def test_compound_422_counts_of_gbolt():
+    "932 patterns at 20 % and 15,966 at 10 % in Compound_422, as gBolt and gSpan-64 count them."
+    path = os.path.join(os.environ.get("BOOSTLIT_DATA", "data"), "graphs", "Compound_422")
+    if not os.path.exists(path):
+        pytest.skip("Compound_422 is not in the data folder")
+    graphs, n = read_gspan(path)
+    for share, want in ((.2, 932), (.1, 15_966)):
+        tree = PatternTree(graphs, 64, int(np.ceil(share*n))).expand_all()
+        assert int((tree.depth[:tree.size] > 0).sum()) == want

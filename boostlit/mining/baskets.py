@@ -7,7 +7,9 @@ in, and names come out"""
 __all__ = ['Baskets', 'from_matrix', 'from_sparse', 'from_arrow', 'from_lists', 'from_long',
            'from_file', 'read_baskets', 'support_count']
 
-# %% ../../nbs/mining/00_baskets.ipynb #378076bb
+# %% ../../nbs/mining/00_baskets.ipynb #98d66d9f
+#| code-fold: true
+#| code-summary: "Imports of the module"
 import numbers
 import os
 from typing import Any, NamedTuple
@@ -22,7 +24,9 @@ class Baskets(NamedTuple):
     n_items: int                # size of the vocabulary
     names: "pa.Array|None"      # name of every item, or None if numbers are all there is
 
-# %% ../../nbs/mining/00_baskets.ipynb #1ea35062
+# %% ../../nbs/mining/00_baskets.ipynb #9f85caf9
+#| code-fold: true
+#| code-summary: "from_matrix: rows of a 0/1 matrix"
 def from_matrix(table, names=None)->Baskets:
     "Rows of a 0/1 matrix."
     table = np.asarray(table)
@@ -43,7 +47,9 @@ def from_matrix(table, names=None)->Baskets:
     return Baskets(pointers, items, table.shape[1], None
                    if names is None else pa.array(map(str, names)))
 
-# %% ../../nbs/mining/00_baskets.ipynb #e2c020df
+# %% ../../nbs/mining/00_baskets.ipynb #97347589
+#| code-fold: true
+#| code-summary: "from_sparse: rows of a sparse matrix: any positive entry is a presence"
 def from_sparse(table)->Baskets:
     "Rows of a sparse matrix: any positive entry is a presence."
     rows = table.tocsr().copy()
@@ -56,7 +62,9 @@ def from_sparse(table)->Baskets:
                          "which are neither presence nor a count")
     return _numbered(rows.indptr, rows.indices, rows.shape[1])
 
-# %% ../../nbs/mining/00_baskets.ipynb #ac39a45f
+# %% ../../nbs/mining/00_baskets.ipynb #6708a798
+#| code-fold: true
+#| code-summary: "_numbered: compressed rows of item numbers"
 def _numbered(pointers, items, n_items=None)->Baskets:
     "Compressed rows of item numbers."
     items = np.ascontiguousarray(items)
@@ -72,7 +80,9 @@ def _numbered(pointers, items, n_items=None)->Baskets:
     return Baskets(np.asarray(pointers, np.int64), items.astype(np.int32),
                    largest if n_items is None else n_items, None)
 
-# %% ../../nbs/mining/00_baskets.ipynb #73237039
+# %% ../../nbs/mining/00_baskets.ipynb #340103c4
+#| code-fold: true
+#| code-summary: "_named: compressed rows of words"
 def _named(pointers, column:pa.Array)->Baskets:
     "Compressed rows of words."
     if column.null_count:
@@ -86,14 +96,18 @@ def _named(pointers, column:pa.Array)->Baskets:
     codes = rank[column.indices.to_numpy(zero_copy_only=False)]
     return Baskets(np.asarray(pointers, np.int64), codes, len(order), words.take(pa.array(order)))
 
-# %% ../../nbs/mining/00_baskets.ipynb #7930d9e7
+# %% ../../nbs/mining/00_baskets.ipynb #6cf67b64
+#| code-fold: true
+#| code-summary: "_whole: one Arrow array, whatever the chunks"
 def _whole(column):
     "One Arrow array, whatever the chunks."
     if isinstance(column, pa.ChunkedArray):
         return pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
     return column
 
-# %% ../../nbs/mining/00_baskets.ipynb #34be3582
+# %% ../../nbs/mining/00_baskets.ipynb #65b6a67d
+#| code-fold: true
+#| code-summary: "from_arrow: rows of an Arrow list column of numbers or words; a null list is"
 def from_arrow(column)->Baskets:
     "Rows of an Arrow list column of numbers or words; a null list is an empty row."
     column = _whole(column)
@@ -112,7 +126,9 @@ def from_arrow(column)->Baskets:
         return _named(pointers, items)
     raise ValueError(f"items must be integers or strings, got {items.type}")
 
-# %% ../../nbs/mining/00_baskets.ipynb #77e65032
+# %% ../../nbs/mining/00_baskets.ipynb #ba3f405d
+#| code-fold: true
+#| code-summary: "from_lists: rows of a plain list of lists (or sets) of numbers or words"
 def from_lists(rows)->Baskets:
     "Rows of a plain list of lists (or sets) of numbers or words."
     rows = [[] if row is None else list(row) for row in rows]
@@ -138,7 +154,9 @@ def from_long(orders, items)->Baskets:
         return _numbered(pointers, sorted_items.to_numpy(zero_copy_only=False))
     return _named(pointers, sorted_items)
 
-# %% ../../nbs/mining/00_baskets.ipynb #fa03355a
+# %% ../../nbs/mining/00_baskets.ipynb #dbdea645
+#| code-fold: true
+#| code-summary: "_frame: an Arrow table: long if columns are named, else one list column, else"
 def _frame(table, order, item)->Baskets:
     "An Arrow table: long if columns are named, else one list column, else one-hot."
     if (order is None) != (item is None):
@@ -156,7 +174,9 @@ def _frame(table, order, item)->Baskets:
     return from_matrix(np.column_stack(columns) if columns else np.empty((table.num_rows, 0)),
                        table.column_names)
 
-# %% ../../nbs/mining/00_baskets.ipynb #cb723962
+# %% ../../nbs/mining/00_baskets.ipynb #e6fc38a6
+#| code-fold: true
+#| code-summary: "_blocks: pieces of a text file that end with a line"
 def _blocks(path, size=1 << 24):
     "Pieces of a text file that end with a line."
     with open(path, encoding="utf-8") as file:
@@ -166,14 +186,18 @@ def _blocks(path, size=1 << 24):
                 return
             yield block + file.readline()
 
-# %% ../../nbs/mining/00_baskets.ipynb #7245f425
+# %% ../../nbs/mining/00_baskets.ipynb #3dc238d8
+#| code-fold: true
+#| code-summary: "from_file: baskets of a FIMI or CSV file"
 def from_file(path, order=None, item=None)->Baskets:
     "Baskets of a FIMI or CSV file."
     if order is not None or item is not None:
         from pyarrow import csv
         return _frame(csv.read_csv(path), order, item)
     comma = "," if os.fspath(path).endswith(".csv") else None
-    lengths, parts, code = [], [], {}
+    lengths: list[int] = []
+    parts: list[np.ndarray] = []
+    code: dict[str, int] = {}
     for block in _blocks(path):
         rows = [line.split(comma) for line in block.splitlines()]
         flat = [word.strip() for row in rows for word in row if word.strip()]
@@ -187,10 +211,12 @@ def from_file(path, order=None, item=None)->Baskets:
     return _named(pointers,
                   pa.DictionaryArray.from_arrays(pa.array(items), pa.array(words, pa.string())))
 
-# %% ../../nbs/mining/00_baskets.ipynb #0ff4c2db
+# %% ../../nbs/mining/00_baskets.ipynb #7e4fb731
+#| code-fold: true
+#| code-summary: "read_baskets: reads transactions in any of the forms people have them in"
 def read_baskets(transactions:Any, # lists, Series of lists, long table, one-hot frame
-                 order:str=None,   # for a long table: the column that says which basket
-                 item:str=None,    # and the column that says which item
+                 order:str|None=None,   # for a long table: the column that says which basket
+                 item:str|None=None,    # and the column that says which item
                 )->Baskets:        # compressed rows, with names where there are any
     """Reads transactions in any of the forms people have them in.
 
@@ -198,9 +224,9 @@ def read_baskets(transactions:Any, # lists, Series of lists, long table, one-hot
     ----------
     transactions : Any
         lists, Series of lists, long table, one-hot frame
-    order : str, default=None
+    order : str | None, default=None
         for a long table: the column that says which basket
-    item : str, default=None
+    item : str | None, default=None
         and the column that says which item
 
     Returns
@@ -243,7 +269,9 @@ def read_baskets(transactions:Any, # lists, Series of lists, long table, one-hot
         return from_lists(data)
     return from_matrix(np.asarray(data))
 
-# %% ../../nbs/mining/00_baskets.ipynb #e87bf469
+# %% ../../nbs/mining/00_baskets.ipynb #712a5094
+#| code-fold: true
+#| code-summary: "_from_pandas: a Series of lists, a long frame, or a one-hot frame"
 def _from_pandas(data, order, item)->Baskets:
     "A Series of lists, a long frame, or a one-hot frame."
     if data.ndim == 1:
@@ -259,13 +287,14 @@ def _from_pandas(data, order, item)->Baskets:
         return rows._replace(names=pa.array(map(str, data.columns)))
     return from_matrix(data.to_numpy(), data.columns)
 
-# %% ../../nbs/mining/00_baskets.ipynb #83d2abb5
+# %% ../../nbs/mining/00_baskets.ipynb #c1cd7ecb
 def support_count(min_support, # a count (integer) or a fraction (float)
                   n:int,       # number of transactions
                  )->int:       # smallest number of rows, at least one
     "Smallest number of rows: a count as it is, a fraction of `n` rounded up."
-    s = min_support.item() if isinstance(min_support,
-                                         np.ndarray) and min_support.ndim == 0 else min_support
+    s: Any = min_support
+    if isinstance(min_support, np.ndarray) and min_support.ndim == 0:
+        s = min_support.item()
     if isinstance(s, (bool, np.bool_)) or not isinstance(s, numbers.Real):
         raise ValueError("min_support must be a count (an integer) or a fraction (a float), "
                          f"got {min_support!r}")

@@ -8,7 +8,9 @@ __all__ = ['apriori', 'fp_growth', 'closed_reference', 'itemset_schema', 'iter_i
            'mine_itemsets', 'closed_itemsets', 'frequent_itemsets', 'maximal_itemsets',
            'generator_itemsets', 'top_itemsets']
 
-# %% ../../nbs/mining/02_itemsets.ipynb #f6f77ac1
+# %% ../../nbs/mining/02_itemsets.ipynb #f228cb5e
+#| code-fold: true
+#| code-summary: "Imports of the module"
 import itertools
 import numbers
 import threading
@@ -55,25 +57,28 @@ def apriori(transactions:list, # sets of items
         found |= level
     return found
 
-# %% ../../nbs/mining/02_itemsets.ipynb #2e2ca0d1
+# %% ../../nbs/mining/02_itemsets.ipynb #914011bc
+#| code-fold: true
+#| code-summary: "fp_growth: all frequent itemsets by conditional data bases; a dictionary of"
 def fp_growth(paths:dict,      # tuple of items -> how often
               min_support:int, # smallest number of transactions
               suffix=frozenset(), # the set whose conditional data base this is
              )->dict:          # frozenset -> support
     """All frequent itemsets by conditional data bases; a dictionary of counted paths stands in for
     the tree."""
-    count, found = {}, {}
+    count: dict = {}
+    found: dict = {}
     for path, n in paths.items():
         for i in path: count[i] = count.get(i, 0) + n
     rank = {i: (-c, i) for i, c in count.items() if c >= min_support}
-    tree = {}
+    tree: dict = {}
     # equal sorted paths share their count, as nodes do
     for path, n in paths.items():
-        p = tuple(sorted((i for i in path if i in rank), key=rank.get))
+        p = tuple(sorted((i for i in path if i in rank), key=rank.__getitem__))
         tree[p] = tree.get(p, 0) + n
     for i in rank:
         found[suffix | {i}] = count[i]
-        above = {}
+        above: dict = {}
         for p, n in tree.items():
             if i in p:
                 q = p[:p.index(i)]
@@ -104,7 +109,9 @@ def closed_reference(X:np.ndarray,    # boolean transactions (n, items)
 # %% ../../nbs/mining/02_itemsets.ipynb #df892a2f
 class _TooMuch(Exception): pass
 
-# %% ../../nbs/mining/02_itemsets.ipynb #7e8af2cd
+# %% ../../nbs/mining/02_itemsets.ipynb #4b34f6cf
+#| code-fold: true
+#| code-summary: "_Integers: the search on covers as Python integers: for data so small that"
 class _Integers:
     "The search on covers as Python integers: for data so small that compiling would take longest."
     def __init__(self, columns, task, classes, need, budget):
@@ -150,10 +157,12 @@ class _Integers:
             self.found.append((sorted(items), size, counts))
         return hope, have < most
 
-# %% ../../nbs/mining/02_itemsets.ipynb #8e0aadf1
-_SMALL, _STEPS = 30_000, 20_000       # entries and steps up to which integers are tried
+# %% ../../nbs/mining/02_itemsets.ipynb #bb5656e2
+_SMALL, _STEPS = 30_000, 60_000       # entries and steps up to which integers are tried
 
-# %% ../../nbs/mining/02_itemsets.ipynb #70747bbe
+# %% ../../nbs/mining/02_itemsets.ipynb #38ceaef0
+#| code-fold: true
+#| code-summary: "_integer_chunk: all sets as one chunk, or None if the search is not small"
 def _integer_chunk(baskets, task, codes, need, stats):
     "All sets as one chunk, or None if the search is not small."
     if len(baskets.items) > _SMALL: return None
@@ -175,7 +184,9 @@ def _integer_chunk(baskets, task, codes, need, stats):
     if stats is not None: stats.update(nodes=search.nodes, cells=0)
     return _as_chunk(search.found, names, task.classes)
 
-# %% ../../nbs/mining/02_itemsets.ipynb #3f1280e6
+# %% ../../nbs/mining/02_itemsets.ipynb #ea5fe570
+#| code-fold: true
+#| code-summary: "_as_chunk"
 def _as_chunk(found, names, classes):
     lists = [sorted(names[k] for k in items) for items, _, _ in found]
     return (np.array([i for row in lists for i in row], np.int32),
@@ -183,7 +194,9 @@ def _as_chunk(found, names, classes):
             np.array([size for _, size, _ in found], np.int64),
             np.array([c for _, _, c in found], np.int64).reshape(len(found), classes))
 
-# %% ../../nbs/mining/02_itemsets.ipynb #b0ca8d78
+# %% ../../nbs/mining/02_itemsets.ipynb #780a2c6e
+#| code-fold: true
+#| code-summary: "_dense: whether bits over all rows are the better picture: a tenth of the"
 def _dense(baskets, support, classes):
     "Whether bits over all rows are the better picture: a tenth of the cells is filled."
     n = len(baskets.pointers) - 1
@@ -195,7 +208,9 @@ def _dense(baskets, support, classes):
     size = 8*(2*(m + classes)*words + 2*n*-(-m//64) + (longest + 3)*(m + 2*words + 4))
     return frequent.sum() >= .1*m*n and size < max(2**28, 32*baskets.items.nbytes)
 
-# %% ../../nbs/mining/02_itemsets.ipynb #837cb67d
+# %% ../../nbs/mining/02_itemsets.ipynb #cd590192
+#| code-fold: true
+#| code-summary: "_bit_chunks: chunks from the engine of bits and tables"
 def _bit_chunks(baskets, task, codes, need, chunk, stats):
     "Chunks from the engine of bits and tables."
     bits, n, _ = item_bits(baskets)
@@ -217,7 +232,9 @@ def _bit_chunks(baskets, task, codes, need, chunk, stats):
         yield items[:end], offsets[:sets + 1], supports[:sets], counts[:sets]
         size = min(chunk, size*2)
 
-# %% ../../nbs/mining/02_itemsets.ipynb #39567908
+# %% ../../nbs/mining/02_itemsets.ipynb #85a69357
+#| code-fold: true
+#| code-summary: "_from_lists: chunks from the engine of lists"
 def _from_lists(baskets, task, codes, need, chunk, stats, n_jobs):
     "Chunks from the engine of lists."
     group = task.target in (CLOSED, MAXIMAL, CLOSURES) and (task.max_length == 0
@@ -232,7 +249,9 @@ def _from_lists(baskets, task, codes, need, chunk, stats, n_jobs):
         return
     yield from _threads(mine, _blocks(rows, n_jobs), stats, n_jobs)
 
-# %% ../../nbs/mining/02_itemsets.ipynb #494a3d6c
+# %% ../../nbs/mining/02_itemsets.ipynb #d856af97
+#| code-fold: true
+#| code-summary: "_blocks: ranges of the root's branches, last ones first, of about equal work"
 def _blocks(rows, n_jobs):
     "Ranges of the root's branches, last ones first, of about equal work."
     m = len(rows.support)
@@ -241,7 +260,9 @@ def _blocks(rows, n_jobs):
     edges = np.unique(np.concatenate([[0], edges, [m]]))
     return [(int(a), int(b)) for a, b in zip(edges[:-1], edges[1:])][::-1]
 
-# %% ../../nbs/mining/02_itemsets.ipynb #98156585
+# %% ../../nbs/mining/02_itemsets.ipynb #2b2eab21
+#| code-fold: true
+#| code-summary: "_threads: the chunks of all blocks, in order"
 def _threads(mine, blocks, stats, n_jobs):
     "The chunks of all blocks, in order."
     stop, nodes = threading.Event(), []
@@ -261,7 +282,9 @@ def _threads(mine, blocks, stats, n_jobs):
             pool.shutdown(wait=True, cancel_futures=True)
     if stats is not None: stats["nodes"] = sum(nodes)
 
-# %% ../../nbs/mining/02_itemsets.ipynb #a28a867f
+# %% ../../nbs/mining/02_itemsets.ipynb #b0bc7675
+#| code-fold: true
+#| code-summary: "itemset_schema: what a table of itemsets looks like"
 def itemset_schema(classes:int=0, # columns of class counts
                    names=None,    # names of the items, if they have any
                   )->pa.Schema:   # items, support[, counts]
@@ -272,7 +295,9 @@ def itemset_schema(classes:int=0, # columns of class counts
 
 _schema = itemset_schema
 
-# %% ../../nbs/mining/02_itemsets.ipynb #bc109980
+# %% ../../nbs/mining/02_itemsets.ipynb #22edc49e
+#| code-fold: true
+#| code-summary: "_batch: one chunk as an Arrow record batch, sharing memory with the buffers"
 def _batch(chunk, classes, names):
     "One chunk as an Arrow record batch, sharing memory with the buffers."
     items, offsets, supports, counts = chunk
@@ -291,7 +316,9 @@ def _batch(chunk, classes, names):
 # %% ../../nbs/mining/02_itemsets.ipynb #6b32a82f
 _TARGETS = {"frequent": FREQUENT, "closed": CLOSED, "maximal": MAXIMAL, "generators": FREE}
 
-# %% ../../nbs/mining/02_itemsets.ipynb #d4ae1d15
+# %% ../../nbs/mining/02_itemsets.ipynb #38f53b92
+#| code-fold: true
+#| code-summary: "_question: checked arguments as a task, and class codes"
 def _question(baskets, min_support, target, max_length, y, length):
     "Checked arguments as a task, and class codes."
     if target not in _TARGETS:
@@ -315,14 +342,18 @@ def _question(baskets, min_support, target, max_length, y, length):
     if number == CLOSED and limit and length == "generator": number = CLOSURES
     return Task(number, support_count(min_support, n), classes, limit, longest), codes
 
-# %% ../../nbs/mining/02_itemsets.ipynb #57055132
+# %% ../../nbs/mining/02_itemsets.ipynb #3b67e996
+#| code-fold: true
+#| code-summary: "_arguments: checked arguments: item bits, sizes, the support as a count"
 def _arguments(transactions, min_support, target, max_length, y):
     "Checked arguments: item bits, sizes, the support as a count, class codes."
     baskets = read_baskets(transactions)
     task, codes = _question(baskets, min_support, target, max_length, y, "set")
     return *item_bits(baskets), task.support, codes, task.classes
 
-# %% ../../nbs/mining/02_itemsets.ipynb #b2b8c2c2
+# %% ../../nbs/mining/02_itemsets.ipynb #d0ade878
+#| code-fold: true
+#| code-summary: "_Hint: one warning when a search without a progress bar takes longer than"
 class _Hint:
     "One warning when a search without a progress bar takes longer than half a minute."
     def __init__(self, silent, seconds=30.):
@@ -339,7 +370,9 @@ class _Hint:
                       "stop it with Ctrl-C, raise min_support, set max_length, or watch it with "
                       "progress=True", RuntimeWarning, stacklevel=4)
 
-# %% ../../nbs/mining/02_itemsets.ipynb #9ae27b1f
+# %% ../../nbs/mining/02_itemsets.ipynb #4e3710e3
+#| code-fold: true
+#| code-summary: "_once: the chunks without sets that came before"
 def _once(chunks, n_items):
     "The chunks without sets that came before."
     key, seen = np.random.default_rng(7).integers(1, 2**63, max(n_items, 1), dtype=np.uint64), set()
@@ -352,7 +385,9 @@ def _once(chunks, n_items):
                np.concatenate([[0],
                                np.cumsum(size[new])]).astype(np.int32), supports[new], counts[new])
 
-# %% ../../nbs/mining/02_itemsets.ipynb #a7603071
+# %% ../../nbs/mining/02_itemsets.ipynb #bcc59a3d
+#| code-fold: true
+#| code-summary: "_chunks: chunks of sets from the engine that suits the data"
 def _chunks(baskets, task, codes, need, chunk, stats, form, n_jobs):
     "Chunks of sets from the engine that suits the data."
     if form not in ("auto", "integers", "lists", "bits"):
@@ -367,16 +402,18 @@ def _chunks(baskets, task, codes, need, chunk, stats, form, n_jobs):
     if bits: yield from _bit_chunks(baskets, task, codes, need, chunk, stats)
     else: yield from _from_lists(baskets, task, codes, need, chunk, stats, n_jobs)
 
-# %% ../../nbs/mining/02_itemsets.ipynb #ecd356a2
+# %% ../../nbs/mining/02_itemsets.ipynb #36a9c89f
+#| code-fold: true
+#| code-summary: "iter_itemsets: mines itemsets chunk by chunk, for outputs too large to keep"
 def iter_itemsets(transactions,         # anything `read_baskets` takes
                   min_support,          # smallest support: a count if int, a fraction if float
                   target:str="closed",  # "closed", "frequent", "maximal" or "generators"
-                  max_length:int=None,  # only sets of at most this many items
+                  max_length:int|None=None,  # only sets of at most this many items
                   y=None,               # class labels; adds the column `counts`
                   min_confidence=None,  # one number a class: only sets that reach one of them
                   chunk:int=1 << 17,    # about so many sets in a record batch
                   progress:bool=False,  # show how many sets were found
-                  stats:dict=None,      # receives the numbers of nodes visited and of table cells
+                  stats:dict|None=None,      # receives the numbers of nodes visited and of table cells
                   length:str="set",     # what `max_length` counts: items of the "set"
                   form:str="auto",      # "auto", or "lists", "bits"
                   n_jobs:int=1,         # threads of the list engine
@@ -399,7 +436,9 @@ def iter_itemsets(transactions,         # anything `read_baskets` takes
         if len(found[2]): yield _batch(_named_again(found, baskets), task.classes, baskets.names)
     bar.close()
 
-# %% ../../nbs/mining/02_itemsets.ipynb #b6f60e08
+# %% ../../nbs/mining/02_itemsets.ipynb #719625b6
+#| code-fold: true
+#| code-summary: "_Renumbered, _compact, _named_again: baskets whose items were renumbered"
 class _Renumbered(Baskets):
     "Baskets whose items were renumbered; `original` has the old numbers."
 
@@ -415,7 +454,9 @@ def _named_again(chunk, baskets):
     if not isinstance(baskets, _Renumbered): return chunk
     return (baskets.original[chunk[0]], *chunk[1:])
 
-# %% ../../nbs/mining/02_itemsets.ipynb #8b1b7845
+# %% ../../nbs/mining/02_itemsets.ipynb #6633d547
+#| code-fold: true
+#| code-summary: "_free_only: of sets that the search met, those that are generators"
 def _free_only(chunks, baskets, classes):
     "Of sets that the search met, those that are generators."
     items = np.concatenate([c[0] for c in chunks] or [np.empty(0, np.int32)])
@@ -438,8 +479,10 @@ def _free_only(chunks, baskets, classes):
             np.concatenate([[0],
                             np.cumsum(size[free])]).astype(np.int32), support[free], counts[free])
 
-# %% ../../nbs/mining/02_itemsets.ipynb #e433aef1
-def mine_itemsets(transactions, min_support, target:str="closed", max_length:int=None, y=None,
+# %% ../../nbs/mining/02_itemsets.ipynb #c73d7aa5
+#| code-fold: true
+#| code-summary: "mine_itemsets: mines itemsets into one Arrow table, or hands the chunks to a"
+def mine_itemsets(transactions, min_support, target:str="closed", max_length:int|None=None, y=None,
                   min_confidence=None, # as for `iter_itemsets`
                   max_sets:int=20_000_000, # give up with an error beyond this many sets
                   callback=None,           # called with every record batch
@@ -467,10 +510,12 @@ def mine_itemsets(transactions, min_support, target:str="closed", max_length:int
                                  itemset_schema(0 if y is None else len(np.unique(y)),
                                                 baskets.names))
 
-# %% ../../nbs/mining/02_itemsets.ipynb #9ee3b009
+# %% ../../nbs/mining/02_itemsets.ipynb #106aa144
+#| code-fold: true
+#| code-summary: "closed_itemsets: all closed frequent itemsets; the empty set is left out"
 def closed_itemsets(transactions:Any,        # lists of words or numbers, frames, matrices, Arrow
                     min_support:int|float,   # smallest support: a count if int, a fraction if float
-                    max_length:int=None,     # only sets of at most this length
+                    max_length:int|None=None,     # only sets of at most this length
                     y:"ArrayLike|None"=None, # class labels; adds the column `counts`
                     max_sets:int=20_000_000, # give up with an error beyond this many sets
                     progress:bool=False,     # show how many sets were found
@@ -485,7 +530,7 @@ def closed_itemsets(transactions:Any,        # lists of words or numbers, frames
         lists of words or numbers, frames, matrices, Arrow
     min_support : int | float
         smallest support: a count if int, a fraction if float
-    max_length : int, default=None
+    max_length : int | None, default=None
         only sets of at most this length
     y : ArrayLike | None, default=None
         class labels; adds the column `counts`
@@ -517,8 +562,10 @@ def closed_itemsets(transactions:Any,        # lists of words or numbers, frames
     return mine_itemsets(transactions, min_support, "closed", max_length, y, None, max_sets, None,
                          progress, length, n_jobs)
 
-# %% ../../nbs/mining/02_itemsets.ipynb #03cb05f8
-def frequent_itemsets(transactions:Any, min_support:int|float, max_length:int=None,
+# %% ../../nbs/mining/02_itemsets.ipynb #97806c0c
+#| code-fold: true
+#| code-summary: "frequent_itemsets, maximal_itemsets: all frequent itemsets"
+def frequent_itemsets(transactions:Any, min_support:int|float, max_length:int|None=None,
                       y:"ArrayLike|None"=None, max_sets:int=20_000_000, progress:bool=False,
                       n_jobs:int=1)->"pa.Table": # as for `closed_itemsets`
     """All frequent itemsets.
@@ -529,7 +576,7 @@ def frequent_itemsets(transactions:Any, min_support:int|float, max_length:int=No
         lists of words or numbers, frames, matrices, Arrow
     min_support : int | float
         smallest support: a count if int, a fraction if float
-    max_length : int, default=None
+    max_length : int | None, default=None
         only sets of at most this length
     y : ArrayLike | None, default=None
         class labels; adds the column `counts`
@@ -559,7 +606,7 @@ def frequent_itemsets(transactions:Any, min_support:int|float, max_length:int=No
     return mine_itemsets(transactions, min_support, "frequent", max_length, y, None, max_sets,
                          None, progress, n_jobs=n_jobs)
 
-def maximal_itemsets(transactions:Any, min_support:int|float, max_length:int=None,
+def maximal_itemsets(transactions:Any, min_support:int|float, max_length:int|None=None,
                      y:"ArrayLike|None"=None, max_sets:int=20_000_000, progress:bool=False,
                      n_jobs:int=1)->"pa.Table": # as for `closed_itemsets`
     """All frequent itemsets without a frequent superset.
@@ -570,7 +617,7 @@ def maximal_itemsets(transactions:Any, min_support:int|float, max_length:int=Non
         lists of words or numbers, frames, matrices, Arrow
     min_support : int | float
         smallest support: a count if int, a fraction if float
-    max_length : int, default=None
+    max_length : int | None, default=None
         only sets of at most this length
     y : ArrayLike | None, default=None
         class labels; adds the column `counts`
@@ -596,15 +643,19 @@ def maximal_itemsets(transactions:Any, min_support:int|float, max_length:int=Non
     return mine_itemsets(transactions, min_support, "maximal", max_length, y, None, max_sets,
                          None, progress, n_jobs=n_jobs)
 
-# %% ../../nbs/mining/02_itemsets.ipynb #c2e21dae
-def generator_itemsets(transactions:Any, min_support:int|float, max_length:int=None,
+# %% ../../nbs/mining/02_itemsets.ipynb #c1a4f9da
+#| code-fold: true
+#| code-summary: "generator_itemsets: all frequent itemsets that lose rows with every item: the"
+def generator_itemsets(transactions:Any, min_support:int|float, max_length:int|None=None,
                        y:"ArrayLike|None"=None, max_sets:int=20_000_000, progress:bool=False,
                        n_jobs:int=1)->"pa.Table": # as for `closed_itemsets`
     "All frequent itemsets that lose rows with every item: the shortest names of each cover."
     return mine_itemsets(transactions, min_support, "generators", max_length, y, None, max_sets,
                          None, progress, n_jobs=n_jobs)
 
-# %% ../../nbs/mining/02_itemsets.ipynb #f123f49b
+# %% ../../nbs/mining/02_itemsets.ipynb #6fb4b2a1
+#| code-fold: true
+#| code-summary: "top_itemsets: the `k` best closed itemsets by support or by a score"
 def top_itemsets(transactions,        # anything `read_baskets` takes
                  k:int,               # how many closed sets
                  min_length:int=1,    # only sets of at least this many items

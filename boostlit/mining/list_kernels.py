@@ -113,7 +113,7 @@ class Rows(NamedTuple):
     codes: np.ndarray      # class of the row of each occurrence, where classes are counted
     support: np.ndarray    # rows of every item
 
-# %% ../../nbs/mining/06_list_kernels.ipynb #ce88507f
+# %% ../../nbs/mining/06_list_kernels.ipynb #85411485
 def lay_out(ready:Prepared, codes:np.ndarray|None)->Rows:
     "The rows of the root between stop marks, and the occurrences of every item."
     size, ranks = np.diff(ready.pointers), ready.items
@@ -121,13 +121,14 @@ def lay_out(ready:Prepared, codes:np.ndarray|None)->Rows:
     if not kept.all():
         ranks, size = ranks[np.repeat(kept, size)], size[kept]
     ends = np.concatenate([[0], np.cumsum(size)])
-    kind = np.int32 if len(ranks) + len(ends) < 2**31 else np.int64
-    place = np.arange(1, len(ranks) + 1, dtype=kind)
-    place += np.repeat(np.arange(len(size), dtype=kind), size)
+    kind: type = np.int32 if len(ranks) + len(ends) < 2**31 else np.int64
+    owner = np.repeat(np.arange(len(size), dtype=kind), size)
+    place = np.arange(1, len(ranks) + 1, dtype=kind) + owner
     items = np.full(len(ranks) + len(ends), _STOP, np.uint32)
     items[place] = ranks
     m = len(ready.support)
-    found = csr_array((place, ranks.view(np.int32), ends.astype(kind)), shape=(len(size), m)).tocsc()
+    table = csr_array((place, ranks.view(np.int32), ends.astype(kind)), shape=(len(size), m))
+    found = table.tocsc()
     row_codes = np.empty(0, np.int64) if codes is None else codes[found.indices].astype(np.int64)
     return Rows(items, found.data.astype(np.int64), found.indptr.astype(np.int64), row_codes,
                 ready.support.astype(np.int64))
@@ -206,12 +207,12 @@ def _deliver(rows, step, low, high, support, room):
                             np.full(m - high, end)])
     return _by_item(start, found[1, :end], found[2, :end], m)
 
-# %% ../../nbs/mining/06_list_kernels.ipynb #d00cf2f6
+# %% ../../nbs/mining/06_list_kernels.ipynb #c93f09a0
 def find_pairs(rows:Rows,      # the root
                support:int,    # smallest number of rows
                low:int=0,      # branches from here
-               high:int=None,  # to here; None: all of them
-               room:int=None,  # most pairs that are kept
+               high:int|None=None,  # to here; None: all of them
+               room:int|None=None,  # most pairs that are kept
               )->Pairs:        # partners of the branches on both sides
     "All frequent pairs of a range of branches."
     m = len(rows.support)
@@ -235,12 +236,12 @@ def pair_blocks(rows:Rows,        # the root
         yield find_pairs(rows, support, first, high, 4*room), (first, high)
         high = first
 
-# %% ../../nbs/mining/06_list_kernels.ipynb #03255602
+# %% ../../nbs/mining/06_list_kernels.ipynb #cba51385
 class Columns(NamedTuple):
     "Arrays of a branch: columns and covers, lists of local items, one line per level."
     bits: np.ndarray     # columns, then covers
     local: np.ndarray    # per level: exclusions, then candidates, as numbers of columns
-    count: np.ndarray    # rows of each of them
+    size: np.ndarray     # rows of each of them
     name: np.ndarray     # rank of every column
     frame: np.ndarray    # one line per level
     path: np.ndarray     # ranks of the set in hand
@@ -266,7 +267,7 @@ NEXT, LAST, LEVEL, NODES, WHY, WANT = range(6)
 DONE, FULL, WORDS, LOCALS = range(4)
 _REPEATED, _LEAF, _INNER, _NO_ROOM = range(4)
 
-# %% ../../nbs/mining/06_list_kernels.ipynb #79bf0818
+# %% ../../nbs/mining/06_list_kernels.ipynb #678386e9
 @inner
 def _partners(columns, partner, support, low, high, size, mode, end):
     "Gives the partners of a branch columns from `end` on, or puts them into the set."
@@ -278,7 +279,7 @@ def _partners(columns, partner, support, low, high, size, mode, end):
             columns.path[top[_PATH]] = partner[p]
             top[_PATH] += np.uint64(mode == _JOINS)
         else:
-            columns.name[end], columns.count[end] = partner[p], support[p]
+            columns.name[end], columns.size[end] = partner[p], support[p]
             columns.local[end] = end
             end += _1
     return end
@@ -393,7 +394,7 @@ def _inside(columns, frame, low, high, cover):
             return True
     return False
 
-# %% ../../nbs/mining/06_list_kernels.ipynb #ef505b29
+# %% ../../nbs/mining/06_list_kernels.ipynb #38cf8f95
 @inner
 def _sieve(columns, frame, low, high, cover, size, support, mode, end):
     "Lists the items that stay frequent, with their counts, from `end`."
@@ -407,17 +408,17 @@ def _sieve(columns, frame, low, high, cover, size, support, mode, end):
             path[frame[_PATH]] = columns.name[frame[_TITLE] + k]
             frame[_PATH] += np.uint64(mode == _JOINS)
         else:
-            columns.local[end], columns.count[end] = k, count
+            columns.local[end], columns.size[end] = k, count
             end += np.uint64(count >= support)
     return end
 
-# %% ../../nbs/mining/06_list_kernels.ipynb #b6a0a972
+# %% ../../nbs/mining/06_list_kernels.ipynb #12331bbd
 @inner
 def _step(columns, frame, below, task):
     "The next child of a level: a repetition, a leaf or an inner node."
     frame[_AT] -= _1
     at, words, cover = frame[_C] + frame[_AT], frame[_WORDS], frame[_COVER] + frame[_WORDS]
-    j, size, length = np.uint64(columns.local[at]), np.uint64(columns.count[at]), frame[_PATH]
+    j, size, length = np.uint64(columns.local[at]), np.uint64(columns.size[at]), frame[_PATH]
     column, support = frame[_BASE] + j*words, np.uint64(task.support)
     for w in range(words):
         columns.bits[cover + w] = columns.bits[frame[_COVER] + w] & columns.bits[column + w]
@@ -587,7 +588,7 @@ def mine_branches(rows, pairs, columns, task, out, counts, need, state, budget):
             state[LEVEL] = level + 1
     return np.int64(sets), np.int64(end)
 
-# %% ../../nbs/mining/06_list_kernels.ipynb #341f69a3
+# %% ../../nbs/mining/06_list_kernels.ipynb #19b866f7
 def new_columns(m:int, deepest:int)->Columns: # ranks, most levels
     "Small arenas of a branch; they grow when asked."
     return Columns(np.empty(1 << 14, np.uint64), np.empty(1 << 12, np.uint32),
@@ -605,16 +606,16 @@ def enlarge(columns:Columns, state:np.ndarray)->Columns:
     size = state[WANT] + state[WANT]//2
     if state[WHY] == WORDS:
         return columns._replace(bits=_larger(columns.bits, size))
-    grown = {name: _larger(getattr(columns, name), size) for name in ("local", "count", "name")}
+    grown = {name: _larger(getattr(columns, name), size) for name in ("local", "size", "name")}
     return columns._replace(**grown)
 
-# %% ../../nbs/mining/06_list_kernels.ipynb #cdcbccc2
+# %% ../../nbs/mining/06_list_kernels.ipynb #b69c8589
 def list_chunks(ready:Prepared, rows:Rows, pairs:Pairs, task:Task, need:np.ndarray,
                 children:tuple,      # branches (from, to)
                 chunk:int=1 << 17,   # most sets of a chunk
                 first:int=1 << 13,   # sets of the first chunk
                 budget:int=1 << 26,  # steps before Python is asked again
-                stats:dict=None,     # receives the number of nodes
+                stats:dict|None=None,     # receives the number of nodes
                )->Iterator:          # items, offsets, supports, class counts
     "Chunks of sets of some branches of the root."
     columns = new_columns(len(ready.support), task.longest)
@@ -632,9 +633,9 @@ def list_chunks(ready:Prepared, rows:Rows, pairs:Pairs, task:Task, need:np.ndarr
                np.empty((sets, 0), np.int64) if counts is None else counts[:sets])
         size = min(chunk, 2*size) if sets >= size//2 else size
 
-# %% ../../nbs/mining/06_list_kernels.ipynb #7d60cc6a
+# %% ../../nbs/mining/06_list_kernels.ipynb #e331cc16
 def branch_chunks(ready:Prepared, rows:Rows, pairs:"Pairs|None", task:Task, need:np.ndarray,
-                  children:tuple, chunk:int=1 << 17, stats:dict=None,
+                  children:tuple, chunk:int=1 << 17, stats:dict|None=None,
                  )->Iterator: # items, offsets, supports, class counts
     "Chunks of some branches, with the pairs of the root or, if None, block by block."
     blocks = [(pairs, children)] if pairs is not None else pair_blocks(rows, task.support, children)

@@ -7,19 +7,22 @@ patterns that chance alone would show"""
 __all__ = ['rule_measures', 'corrected', 'association_rules', 'rules_of_sets', 'Significance',
            'two_classes', 'westfall_young', 'tarone', 'significant_itemsets']
 
-# %% ../../nbs/mining/03_rules.ipynb #7bbf9971
-import numbers
+# %% ../../nbs/mining/03_rules.ipynb #cda3b664
+#| code-fold: true
+#| code-summary: "Imports of the module"
 from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 from scipy.special import chdtrc
 from scipy.stats import hypergeom
 from ..core.tables import progress_bar
-from .baskets import read_baskets, support_count
+from .baskets import read_baskets
 from .bitsets import covers, item_bits
 from .itemsets import iter_itemsets, mine_itemsets
 
-# %% ../../nbs/mining/03_rules.ipynb #1a818a86
+# %% ../../nbs/mining/03_rules.ipynb #2e925083
+#| code-fold: true
+#| code-summary: "rule_measures: the measures of Eq. (1), from counts (arrays of integers)"
 def rule_measures(n, a, b, s)->dict: # one array for each measure
     "The measures of Eq. (1), from counts (arrays of integers)."
     n, a, b, s = (np.asarray(v, dtype=float) for v in (n, a, b, s))
@@ -52,7 +55,9 @@ def corrected(p,                    # p-values of all tests that were made
     out[order] = np.minimum(1, sorted_p)
     return out
 
-# %% ../../nbs/mining/03_rules.ipynb #59901527
+# %% ../../nbs/mining/03_rules.ipynb #9a88369e
+#| code-fold: true
+#| code-summary: "_Sets: frequent sets as flat arrays, with supports of their parts found by"
 class _Sets:
     "Frequent sets as flat arrays, with supports of their parts found by digest."
     def __init__(self, table, n, n_items):
@@ -96,7 +101,9 @@ class _Sets:
         out[smaller[self.support[smaller] == self.support[owner[long]]]] = False
         return out
 
-# %% ../../nbs/mining/03_rules.ipynb #6ddefadc
+# %% ../../nbs/mining/03_rules.ipynb #f0294abc
+#| code-fold: true
+#| code-summary: "_Splits: rules as numbers of sets: whole, left and right"
 class _Splits(NamedTuple):
     "Rules as numbers of sets: whole, left and right."
     whole: np.ndarray
@@ -104,7 +111,9 @@ class _Splits(NamedTuple):
     right: np.ndarray
     mask: np.ndarray
 
-# %% ../../nbs/mining/03_rules.ipynb #2bdfa710
+# %% ../../nbs/mining/03_rules.ipynb #cccb72b5
+#| code-fold: true
+#| code-summary: "_splits: all rules from the frequent sets of one size"
 def _splits(sets, size, single):
     "All rules from the frequent sets of one size."
     whole = np.flatnonzero(sets.size == size)
@@ -119,7 +128,9 @@ def _splits(sets, size, single):
         parts.append(_Splits(whole, left, right, np.full(len(whole), mask)))
     return _Splits(*(np.concatenate(column) for column in zip(*parts)))
 
-# %% ../../nbs/mining/03_rules.ipynb #856bcadd
+# %% ../../nbs/mining/03_rules.ipynb #06caea4f
+#| code-fold: true
+#| code-summary: "_lists_of: an Arrow list column of some of the sets"
 def _lists_of(sets, which, names):
     "An Arrow list column of some of the sets."
     size = sets.size[which]
@@ -129,17 +140,19 @@ def _lists_of(sets, which, names):
     return pa.ListArray.from_arrays(pa.array(np.concatenate([[0], np.cumsum(size)]), pa.int32()),
                                     flat)
 
-# %% ../../nbs/mining/03_rules.ipynb #44de655e
+# %% ../../nbs/mining/03_rules.ipynb #08a0fad7
+#| code-fold: true
+#| code-summary: "association_rules: association rules with their measures and corrected"
 def association_rules(transactions:Any,           # anything `read_baskets` takes
                       min_support:int|float,      # smallest support of both sides together
                       min_confidence:float=.5,    # smallest confidence
                       consequents:str="single",   # "single": one item on the right; "any"
-                      max_length:int=None,        # most items of both sides together
+                      max_length:int|None=None,        # most items of both sides together
                       redundant:bool=False,       # keep rules that another one makes superfluous
                       correction:str="holm",      # of the p-values: "holm", "bonferroni" or "bh"
                       max_sets:int=5_000_000,     # give up with an error beyond this many
-                      order:str=None,             # of a long table: the column of baskets
-                      item:str=None,              # and the column of items
+                      order:str|None=None,             # of a long table: the column of baskets
+                      item:str|None=None,              # and the column of items
                      )->"pa.Table":               # antecedent, consequent
     """Association rules with their measures and corrected p-values, without redundant ones.
 
@@ -153,7 +166,7 @@ def association_rules(transactions:Any,           # anything `read_baskets` take
         smallest confidence
     consequents : str, default="single"
         "single": one item on the right; "any"
-    max_length : int, default=None
+    max_length : int | None, default=None
         most items of both sides together
     redundant : bool, default=False
         keep rules that another one makes superfluous
@@ -161,9 +174,9 @@ def association_rules(transactions:Any,           # anything `read_baskets` take
         of the p-values: "holm", "bonferroni" or "bh"
     max_sets : int, default=5_000_000
         give up with an error beyond this many
-    order : str, default=None
+    order : str | None, default=None
         of a long table: the column of baskets
-    item : str, default=None
+    item : str | None, default=None
         and the column of items
 
     Returns
@@ -195,7 +208,9 @@ def association_rules(transactions:Any,           # anything `read_baskets` take
 # %% ../../nbs/mining/03_rules.ipynb #5c03fa9c
 _COUNTS = ("support", "antecedent_support", "consequent_support")
 
-# %% ../../nbs/mining/03_rules.ipynb #154f786f
+# %% ../../nbs/mining/03_rules.ipynb #5b8a62a3
+#| code-fold: true
+#| code-summary: "rules_of_sets: rules from a table of all frequent sets"
 def rules_of_sets(table, n, n_items, names, min_confidence, single, redundant, correction):
     "Rules from a table of all frequent sets."
     sets = _Sets(table, n, n_items)
@@ -217,7 +232,9 @@ def rules_of_sets(table, n, n_items, names, min_confidence, single, redundant, c
     columns |= {name: pa.array(value[keep]) for name, value in zip(_COUNTS, counts)}
     return pa.table(columns | {name: pa.array(value[keep]) for name, value in measures.items()})
 
-# %% ../../nbs/mining/03_rules.ipynb #b5f9db33
+# %% ../../nbs/mining/03_rules.ipynb #1178eebc
+#| code-fold: true
+#| code-summary: "_Fisher: two-sided p-values of Eq. (2) for all supports, made when first"
 class _Fisher:
     "Two-sided p-values of Eq. (2) for all supports, made when first asked for."
     def __init__(self, n, positives):
@@ -257,7 +274,9 @@ class Significance(NamedTuple):
     tested: int            # patterns with at least this support
     rows: list             # (pattern, support, count in class 1, p-value), by rising p-value
 
-# %% ../../nbs/mining/03_rules.ipynb #def80bda
+# %% ../../nbs/mining/03_rules.ipynb #0db09f8c
+#| code-fold: true
+#| code-summary: "two_classes: labels as booleans; which class is counted is the larger label"
 def two_classes(y, n):
     "Labels as booleans; which class is counted is the larger label."
     y = np.asarray(y)
@@ -268,7 +287,9 @@ def two_classes(y, n):
         raise ValueError(f"significance needs two classes, got {len(classes)}")
     return y == classes[1]
 
-# %% ../../nbs/mining/03_rules.ipynb #a0fb6a77
+# %% ../../nbs/mining/03_rules.ipynb #447f6623
+#| code-fold: true
+#| code-summary: "westfall_young: significant patterns by permutation of the labels, with the"
 def westfall_young(patterns,             # function (low, high) -> blocks (names
                    y,                    # boolean labels
                    alpha=.05,            # bound on the chance of any false claim
@@ -282,7 +303,8 @@ def westfall_young(patterns,             # function (low, high) -> blocks (names
     shuffled = np.stack([y] + [rng.permutation(y) for _ in range(n_permutations)],
                         axis=1).astype(np.float32)
     least, rank = np.ones(n_permutations), int(alpha*(n_permutations + 1))
-    rows, delta, high = [], 1., n + 1
+    rows: list[tuple] = []
+    delta, high = 1., n + 1
     bar = progress_bar(total=None, desc="patterns", show=progress)
     while high > 1 and fisher.reach[high - 1] <= delta:
         low = high - 1
@@ -299,7 +321,9 @@ def westfall_young(patterns,             # function (low, high) -> blocks (names
     found = sorted((r for r in rows if r[3] < delta), key=lambda r: r[3])
     return Significance(float(delta), high, len(rows), found)
 
-# %% ../../nbs/mining/03_rules.ipynb #d04b0cb4
+# %% ../../nbs/mining/03_rules.ipynb #72d44646
+#| code-fold: true
+#| code-summary: "tarone: significant patterns by Tarone's correction"
 def tarone(patterns, count, y, alpha=.05)->Significance: # count(low, most)
     "Significant patterns by Tarone's correction."
     n, fisher = len(y), _Fisher(len(y), int(y.sum()))
@@ -310,7 +334,7 @@ def tarone(patterns, count, y, alpha=.05)->Significance: # count(low, most)
         most = int(min(alpha/max(fisher.reach[middle], 1e-300), 2.**62))
         if count(middle, most) <= most: high = middle
         else: low = middle + 1
-    rows = []
+    rows: list[tuple] = []
     for names, covered in patterns(low, n + 1):
         supports, counts = covered.sum(axis=1), (covered & y).sum(axis=1)
         rows += zip(names, supports.tolist(), counts.tolist(), fisher.p(supports, counts).tolist())
@@ -318,7 +342,9 @@ def tarone(patterns, count, y, alpha=.05)->Significance: # count(low, most)
     return Significance(threshold, low, len(rows),
                         sorted((r for r in rows if r[3] <= threshold), key=lambda r: r[3]))
 
-# %% ../../nbs/mining/03_rules.ipynb #92a0d941
+# %% ../../nbs/mining/03_rules.ipynb #9e1ba9a1
+#| code-fold: true
+#| code-summary: "_itemset_blocks: a source of closed itemsets with their covers, for the two"
 def _itemset_blocks(baskets, block=2048):
     "A source of closed itemsets with their covers, for the two tests."
     bits, n, _ = item_bits(baskets)
@@ -339,7 +365,9 @@ def _itemset_blocks(baskets, block=2048):
         return total
     return patterns, count
 
-# %% ../../nbs/mining/03_rules.ipynb #fafab9ed
+# %% ../../nbs/mining/03_rules.ipynb #4e7bdcdb
+#| code-fold: true
+#| code-summary: "significant_itemsets: closed itemsets that are associated with the class"
 def significant_itemsets(transactions:Any,           # anything `read_baskets` takes
                          y:Any,                      # two classes, one label a transaction
                          alpha:float=.05,            # bound on the chance that any claim is false
@@ -391,7 +419,7 @@ def significant_itemsets(transactions:Any,           # anything `read_baskets` t
                                                           seed, progress)
     elif method == "tarone": found = tarone(patterns, count, y, alpha)
     else: raise ValueError(f'method must be "westfall-young" or "tarone", got {method!r}')
-    columns = list(zip(*found.rows)) or [[], [], [], []]
+    columns = list(zip(*found.rows)) or [()]*4
     kind = pa.list_(pa.int32() if baskets.names is None else pa.string())
     table = pa.table({"items": pa.array(columns[0], kind),
                       "support": pa.array(columns[1], pa.int64()),

@@ -5,18 +5,24 @@ the few that matter."""
 
 # %% auto #0
 __all__ = ['GraphSet', 'graph_set', 'as_graphs', 'to_graph_set', 'graph_pairs', 'random_graphs',
-           'rightmost_path', 'extensions', 'minimum_code', 'is_minimal', 'expand', 'PatternTree',
-           'SubgraphOracle', 'significant_subgraphs', 'contains', 'describe_pattern',
+           'rightmost_path', 'extensions', 'minimum_code', 'PatternTree', 'SubgraphOracle',
+           'significant_subgraphs', 'pattern_counts', 'contains', 'describe_pattern',
            'plot_pattern', 'plot_search_tree']
 
-# %% ../../nbs/mining/05_subgraphs.ipynb #870778ba
+# %% ../../nbs/mining/05_subgraphs.ipynb #b22d84d1
+#| code-fold: true
+#| code-summary: "Imports of the module"
 from collections import namedtuple
 import heapq
 import numpy as np
-from ..core.kernels import kernel
+from ..core.plots import PALETTE
+from .graph_kernels import (code_graph, count_images, evaluate_nodes,
+                                           expand_pattern, project_row)
 from .rules import Significance, tarone, two_classes, westfall_young
 
-# %% ../../nbs/mining/05_subgraphs.ipynb #2b87919f
+# %% ../../nbs/mining/05_subgraphs.ipynb #c277e412
+#| code-fold: true
+#| code-summary: "_names: distinct labels, rarest first, unless given"
 GraphSet = namedtuple("GraphSet", "node_label graph ptr to edge_label n node_names edge_names")
 
 def _names(values, names):
@@ -26,7 +32,9 @@ def _names(values, names):
     for v in values: count[v] = count.get(v, 0)+1
     return sorted(count, key=lambda v: (count[v], str(v)))
 
-# %% ../../nbs/mining/05_subgraphs.ipynb #7ef6c96a
+# %% ../../nbs/mining/05_subgraphs.ipynb #448f7674
+#| code-fold: true
+#| code-summary: "_check_edges: edges of graph `k` inside its `n` nodes, no loops, no repetitions"
 def _check_edges(k, n, edges):
     "Edges of graph `k` inside its `n` nodes, no loops, no repetitions."
     seen = set()
@@ -39,11 +47,13 @@ def _check_edges(k, n, edges):
             raise ValueError(f"graph {k} names the edge between {a} and {b} twice")
         seen.add((min(a, b), max(a, b)))
 
-# %% ../../nbs/mining/05_subgraphs.ipynb #a1bd06b6
+# %% ../../nbs/mining/05_subgraphs.ipynb #1cf035ab
+#| code-fold: true
+#| code-summary: "graph_set: undirected labelled graphs as flat arrays"
 def graph_set(nodes:list,           # one list of node labels a graph
               edges:list,           # one list of (node, node, label) a graph, 0-based
-              node_names:list=None, # labels to code, in order; found if None
-              edge_names:list=None, # the same for edge labels
+              node_names:list|None=None, # labels to code, in order; found if None
+              edge_names:list|None=None, # the same for edge labels
              )->GraphSet:           # flat arrays
     "Undirected labelled graphs as flat arrays."
     if len(nodes) != len(edges):
@@ -69,7 +79,9 @@ def graph_set(nodes:list,           # one list of node labels a graph
         ptr, b[order].astype(np.int32), label[order], len(nodes), node_names, edge_names,
     )
 
-# %% ../../nbs/mining/05_subgraphs.ipynb #915af1c2
+# %% ../../nbs/mining/05_subgraphs.ipynb #63777937
+#| code-fold: true
+#| code-summary: "as_graphs: any accepted collection of graphs as plain lists"
 def as_graphs(X,                 # GraphSet, Arrow table, networkx graphs or (nodes, edges) pairs
              )->list:            # one (nodes, edges) pair a graph
     "Any accepted collection of graphs as plain lists."
@@ -82,7 +94,9 @@ def as_graphs(X,                 # GraphSet, Arrow table, networkx graphs or (no
     return [_networkx_pair(g) if hasattr(g, "nodes") and hasattr(g, "edges") else _plain_pair(g)
             for g in X]
 
-# %% ../../nbs/mining/05_subgraphs.ipynb #cc8fe100
+# %% ../../nbs/mining/05_subgraphs.ipynb #96ca0215
+#| code-fold: true
+#| code-summary: "_plain_pair"
 def _plain_pair(g):
     if not isinstance(g, (tuple, list)) or len(g) != 2:
         raise ValueError(
@@ -91,7 +105,9 @@ def _plain_pair(g):
         )
     return list(g[0]), [tuple(e) for e in g[1]]
 
-# %% ../../nbs/mining/05_subgraphs.ipynb #7f81503a
+# %% ../../nbs/mining/05_subgraphs.ipynb #f08051be
+#| code-fold: true
+#| code-summary: "_networkx_pair"
 def _networkx_pair(g):
     if g.is_directed() or g.is_multigraph():
         raise ValueError(
@@ -102,7 +118,9 @@ def _networkx_pair(g):
             d in g.nodes(data=True)], [(number[a], number[b], d.get("label", 0)) for a, b,
                                        d in g.edges(data=True)]
 
-# %% ../../nbs/mining/05_subgraphs.ipynb #24e39eee
+# %% ../../nbs/mining/05_subgraphs.ipynb #ada4603d
+#| code-fold: true
+#| code-summary: "to_graph_set: any accepted collection of graphs as flat arrays"
 def to_graph_set(X,                 # any collection of graphs, see `as_graphs`
                  node_names=None,   # labels known from training
                  edge_names=None,   # the same for edges
@@ -113,7 +131,9 @@ def to_graph_set(X,                 # any collection of graphs, see `as_graphs`
     pairs = as_graphs(X)
     return graph_set([v for v, _ in pairs], [e for _, e in pairs], node_names, edge_names)
 
-# %% ../../nbs/mining/05_subgraphs.ipynb #ae2a04d5
+# %% ../../nbs/mining/05_subgraphs.ipynb #2cd9f2dc
+#| code-fold: true
+#| code-summary: "graph_pairs: back from flat arrays to lists"
 def graph_pairs(g:GraphSet)->list: # (nodes, edges) a graph
     "Back from flat arrays to lists."
     start = np.searchsorted(g.graph, np.arange(g.n+1))
@@ -126,7 +146,9 @@ def graph_pairs(g:GraphSet)->list: # (nodes, edges) a graph
         out.append((nodes, [(int(i), int(j), l) for i, j, l in edges]))
     return out
 
-# %% ../../nbs/mining/05_subgraphs.ipynb #f4a2ea87
+# %% ../../nbs/mining/05_subgraphs.ipynb #eee85d15
+#| code-fold: true
+#| code-summary: "random_graphs: random labelled graphs, for tests and pictures"
 def random_graphs(n:int,             # graphs
                   nodes:int,         # nodes a graph
                   density:float=.35, # chance of an edge
@@ -153,7 +175,9 @@ def rightmost_path(code):
         if v not in parent: return path
         v = parent[v]
 
-# %% ../../nbs/mining/05_subgraphs.ipynb #7abd01ab
+# %% ../../nbs/mining/05_subgraphs.ipynb #42080e52
+#| code-fold: true
+#| code-summary: "extensions: all edges that may follow `code` on this walk, as (sort key, row, node)"
 def extensions(walk, code, labels, adjacent):
     "All edges that may follow `code` on this walk, as (sort key, row, node)."
     path, done, n = rightmost_path(code), {frozenset(r[:2]) for r in code}, len(walk)
@@ -164,17 +188,17 @@ def extensions(walk, code, labels, adjacent):
         for u, e in adjacent[walk[i]].items():
             if u not in walk: yield (1, -i, e, labels[u]), (i, n, e, labels[u]), u
 
-# %% ../../nbs/mining/05_subgraphs.ipynb #b712edd6
+# %% ../../nbs/mining/05_subgraphs.ipynb #4d8ae0ac
 def minimum_code(labels:list, # node labels (integers)
                  edges:list,  # (node, node, label)
                 )->tuple:     # (label of node 0, rows (i, j, edge label, node label))
     "The minimal DFS code of a connected graph, by keeping every walk that spells the best prefix."
-    adjacent = {v: {} for v in range(len(labels))}
+    adjacent: dict[int, dict] = {v: {} for v in range(len(labels))}
     for a, b, e in edges:
         adjacent[a][b] = e
         adjacent[b][a] = e
-    root, code = min(labels), []
-    walks = [(v,) for v, l in enumerate(labels) if l == root]
+    root, code = min(labels), list[tuple]()
+    walks: list[tuple] = [(v,) for v, l in enumerate(labels) if l == root]
     while len(code) < len(edges):
         found = [(key, row, walk, u) for walk in walks for key, row,
                  u in extensions(walk, code, labels, adjacent)]
@@ -184,203 +208,30 @@ def minimum_code(labels:list, # node labels (integers)
                                    if key == best))
     return root, code
 
-# %% ../../nbs/mining/05_subgraphs.ipynb #c4ed29c6
-@kernel()
-def _key(i, j, edge, node, size, n_edge, n_node):
-    "The order of extensions as one integer: backward by target, then forward from the deepest."
-    if i > j: return np.int64((j*n_edge + edge)*n_node)
-    return np.int64(((2*size - i)*n_edge + edge)*n_node + node)
+# %% ../../nbs/mining/05_subgraphs.ipynb #207f50ec
+#| code-fold: true
+#| code-summary: "PatternTree: patterns found so far, parents before children, with their covers; grows where it is asked to"
+_SHAPES = ("any", "tree", "path")
 
-# %% ../../nbs/mining/05_subgraphs.ipynb #c331632a
-@kernel()
-def _path(code, length):
-    "Rightmost path of a code, last node first."
-    parent = np.full(length+2, -1, np.int32)
-    last = 0
-    for k in range(length):
-        if code[k, 0] < code[k, 1]:
-            parent[code[k, 1]] = code[k, 0]
-            last = code[k, 1]
-    path = np.empty(length+2, np.int32)
-    m = 0
-    while last >= 0:
-        path[m] = last
-        m += 1
-        last = parent[last]
-    return path[:m]
-
-# %% ../../nbs/mining/05_subgraphs.ipynb #8bfba80e
-@kernel(work=lambda code, length, root: 8*length + 4)
-def _pattern(code, length, root):
-    "Node labels and matrix of edge labels (-1: none) of the graph that a code spells."
-    nv = 1
-    for k in range(length): nv = max(nv, code[k, 0]+1, code[k, 1]+1)
-    label = np.empty(nv, np.int32)
-    label[0] = root
-    edge = np.full((nv, nv), -1, np.int32)
-    for k in range(length):
-        i, j = code[k, 0], code[k, 1]
-        edge[i, j] = code[k, 2]
-        edge[j, i] = code[k, 2]
-        if i < j: label[j] = code[k, 3]
-    return label, edge
-
-# %% ../../nbs/mining/05_subgraphs.ipynb #2a6c62ec
-@kernel()
-def _follow(code, k, walks, m, n_now, label, edge, have, n_edge, n_node):
-    "Walks that also spell row k, or -1 of them if some walk could do with a smaller row."
-    nv = len(label)
-    path = _path(code, k)
-    r = path[0]
-    forward = code[k, 0] < code[k, 1]
-    goal = _key(code[k, 0], code[k, 1], code[k, 2], code[k, 3], nv, n_edge, n_node)
-    out = np.empty((max(4, 2*m), nv), np.int32)
-    c = 0
-    for e in range(m):
-        for q in range(len(path)):
-            i = path[q]
-            for v in range(nv):
-                if edge[walks[e, i], v] < 0: continue
-                at = -1
-                for z in range(n_now):
-                    if walks[e, z] == v: at = z
-                if at >= 0 and (i != r or have[r, at]):
-                    continue  # used, or backward from inside the path
-                key = _key(i, at if at >= 0 else n_now, edge[walks[e, i], v], label[v], nv,
-                           n_edge, n_node)
-                if key < goal: return out, -1
-                if key > goal or (at < 0) != forward: continue
-                if c == len(out): out = np.concatenate((out, np.empty_like(out)))
-                out[c, :n_now] = walks[e, :n_now]
-                if at < 0: out[c, n_now] = v
-                c += 1
-    return out, c
-
-# %% ../../nbs/mining/05_subgraphs.ipynb #a702172d
-@kernel(work=lambda code, length, *rest: 40*(length + 1)**3)
-def is_minimal(code, length, root, n_edge, n_node):
-    "Is this code the smallest one of its graph?"
-    label, edge = _pattern(code, length, root)
-    nv = len(label)
-    walks = np.empty((nv, nv), np.int32)
-    m = 0
-    for v in range(nv):
-        if label[v] < root: return False
-        if label[v] == root:
-            walks[m, 0] = v
-            m += 1
-    have = np.zeros((nv, nv), np.bool_)
-    n_now = 1
-    for k in range(length):
-        walks, m = _follow(code, k, walks, m, n_now, label, edge, have, n_edge, n_node)
-        if m < 0: return False
-        i, j = code[k, 0], code[k, 1]
-        have[i, j] = True
-        have[j, i] = True
-        if i < j: n_now += 1
-    return True
-
-# %% ../../nbs/mining/05_subgraphs.ipynb #ae1b0be6
-@kernel()
-def _extend(code, length, root, emb, label, ptr, to, edge_label, n_edge, n_node):
-    "Every rightmost extension of every embedding: (key, embedding, new node or -1)."
-    path = _path(code, length)
-    r = path[0]
-    nv = emb.shape[1]
-    plabel, pedge = _pattern(code, length, root)
-    nxt = np.full(nv, -1, np.int32)                      # the path node behind each inner path node
-    for q in range(1, len(path)): nxt[path[q]] = path[q-1]
-    size = max(16, 2*len(emb))
-    keys, src, new, m = np.empty(size, np.int64), np.empty(size, np.int32), np.empty(size,
-                                                                                     np.int32), 0
-    for e in range(len(emb)):
-        for q in range(len(path)):
-            i = path[q]
-            u = emb[e, i]
-            for p in range(ptr[u], ptr[u+1]):
-                v = to[p]
-                le = edge_label[p]
-                lv = label[v]
-                at = -1
-                if le < 0 or lv < root: continue
-                for z in range(nv):
-                    if emb[e, z] == v: at = z
-                inner = i if at < 0 else at
-                if at >= 0 and (q > 0 or pedge[r, at] >= 0 or nxt[at] < 0): continue
-                if nxt[inner] >= 0:
-                    first, goes = pedge[inner, nxt[inner]], plabel[nxt[inner]]
-                    if le < first or (le == first
-                                      and (lv if at < 0 else plabel[r]) < goes): continue
-                if m == len(keys): keys, src, new = _double(keys), _double(src), _double(new)
-                keys[m] = _key(i, nv if at < 0 else at, le, lv, nv+1, n_edge, n_node)
-                src[m] = e
-                new[m] = v if at < 0 else -1
-                m += 1
-    return keys[:m], src[:m], new[:m]
-
-# %% ../../nbs/mining/05_subgraphs.ipynb #e8de9b12
-@kernel()
-def _double(a): return np.concatenate((a, np.empty_like(a)))
-
-# %% ../../nbs/mining/05_subgraphs.ipynb #228818b4
-@kernel(work=lambda code, length, root, emb, *rest: 60*len(emb)*(length + 2)**2)
-def expand(code, length, root, emb, label, graph, ptr, to, edge_label, n_edge, n_node):
-    "Children of a pattern: rows, embeddings (with ranges), covers (with ranges)."
-    keys, src, new = _extend(code, length, root, emb, label, ptr, to, edge_label, n_edge, n_node)
-    # stable: embeddings stay sorted by graph
-    nv, m, order = emb.shape[1], len(keys), np.argsort(keys, kind="mergesort")
-    rows, e_ptr, c_ptr = np.empty((m, 4), np.int32), np.zeros(m+1, np.int64), np.zeros(m+1,
-                                                                                       np.int64)
-    out, cover = np.empty((m, nv+1), np.int32), np.empty(m, np.int32)
-    child = np.empty((length+1, 4), np.int32)
-    child[:length] = code[:length]
-    n = 0
-    a = 0
-    while a < m:
-        b = a
-        key = keys[order[a]]
-        while b < m and keys[order[b]] == key: b += 1
-        place = key//(n_node*n_edge)
-        child[length, 2] = (key//n_node) % n_edge
-        if place <= nv:
-            child[length, 0] = _path(code, length)[0]
-            child[length, 1] = place
-            child[length, 3] = -1
-        else:
-            child[length, 0] = 2*(nv+1)-place
-            child[length, 1] = nv
-            child[length, 3] = key % n_node
-        if is_minimal(child, length+1, root, n_edge, n_node):
-            w, c = e_ptr[n], c_ptr[n]
-            rows[n] = child[length]
-            for t in range(a, b):
-                s = order[t]
-                out[w, :nv] = emb[src[s]]
-                out[w, nv] = new[s]
-                w += 1
-                here = graph[emb[src[s], 0]]
-                if c == c_ptr[n] or cover[c-1] != here:
-                    cover[c] = here
-                    c += 1
-            n += 1
-            e_ptr[n] = w
-            c_ptr[n] = c
-        a = b
-    return rows[:n], e_ptr[:n+1], out[:e_ptr[n]], c_ptr[:n+1], cover[:c_ptr[n]]
-
-# %% ../../nbs/mining/05_subgraphs.ipynb #91a113ec
 class PatternTree:
     "Patterns found so far, parents before children, with their covers; grows where it is asked to."
-    def __init__(self, graphs:GraphSet, max_length:int=6, min_support:int=1):
+    def __init__(self, graphs:GraphSet,   # labelled graphs
+                 max_length:int=6,        # most edges of a pattern
+                 min_support:int=1,       # fewest graphs of a cover
+                 max_count:int=1,         # patterns [at least c images] for c up to this
+                 shape:str="any",         # "any", "tree" or "path"
+                ):
+        if shape not in _SHAPES:
+            raise ValueError(f"shape must be one of {', '.join(_SHAPES)}, got {shape!r}")
         self.graphs, self.max_length, self.min_support = graphs, max_length, max(1, min_support)
-        self.parent, self.root, self.depth = (np.empty(64, np.int32) for _ in range(3))
-        self.row, self.size, self.ptr, self.cover = (
-            np.empty((64, 4), np.int32),
-            0,
-            np.zeros(65, np.int64),
-            np.empty(1024, np.int32),
-        )
-        self.open, self.same, self._covers = {}, np.empty(64, np.int64), {}
+        self.max_count, self.shape, self.size = int(max_count), shape, 0
+        self.parent, self.root, self.depth, self.least = (np.empty(64, np.int32) for _ in range(4))
+        self.row, self.ptr = np.empty((64, 4), np.int32), np.zeros(65, np.int64)
+        self.cover, self.same = np.empty(1024, np.int32), np.empty(64, np.int64)
+        self.open: dict[int, np.ndarray] = {}       # embeddings of what is not expanded
+        self._covers: dict[bytes, int] = {}
+        self._scratch = (np.zeros(len(graphs.node_label), np.int32),
+                         np.zeros(graphs.n, np.int32), np.zeros(graphs.n, np.int32))
         for label in range(len(graphs.node_names)):                          # depth 0: single nodes
             v = np.flatnonzero(graphs.node_label == label).astype(np.int32)
             cover = np.unique(graphs.graph[v])
@@ -388,9 +239,23 @@ class PatternTree:
                 self._append(-1, label, np.zeros(4, np.int32), 0, cover, v[:, None])
 
     def _append(self, parent, root, row, depth, cover, emb):
+        "Store a pattern and its larger counts."
+        k = self.size
+        self._store(parent, root, row, depth, cover, 1)
+        if self.max_count > 1:
+            seen, count, least = self._scratch
+            count_images(emb, self.graphs.graph, seen, count, least)
+            for c in range(2, self.max_count + 1):
+                often = np.flatnonzero(least >= c).astype(np.int32)
+                if len(often) < self.min_support: break
+                self._store(k, root, row, depth, often, c)
+        if depth < self.max_length: self.open[k] = emb
+
+    def _store(self, parent, root, row, depth, cover, least):
+        "One more line of the arrays."
         k = self.size
         if k == len(self.parent):
-            for name in ("parent", "root", "depth", "row", "same"):
+            for name in ("parent", "root", "depth", "row", "same", "least"):
                 setattr(self, name, np.concatenate((getattr(self, name),)*2))
             self.ptr = np.concatenate((self.ptr, np.empty(k, np.int64)))
         while self.ptr[k]+len(cover) > len(self.cover): self.cover = np.concatenate((self.cover,)*2)
@@ -399,66 +264,51 @@ class PatternTree:
         self.parent[k], self.root[k], self.depth[k], self.row[k] = parent, root, depth, row
         # first pattern with this very cover
         self.same[k] = self._covers.setdefault(cover.tobytes(), k)
-        if depth < self.max_length: self.open[k] = emb
-        self.size = k+1
+        self.least[k], self.size = least, k+1
 
     def code(self, k):
         "Rows of pattern `k`."
         rows = []
         while self.depth[k]:
-            rows.append(self.row[k])
+            if self.least[k] == 1: rows.append(self.row[k])
             k = self.parent[k]
         return np.array(rows[::-1], np.int32).reshape(-1, 4)
+
+    def _fits(self, code, row):
+        "Whether a further row stays in the family."
+        if self.shape == "any": return True
+        return row[0] < row[1] and (self.shape == "tree" or np.sum(code[:, :2] == row[0]) < 2)
 
     def expand(self, k):
         "Mine the children of pattern `k`, once."
         emb = self.open.pop(k, None)
         if emb is None: return
         g, code = self.graphs, self.code(k)
-        rows, e_ptr, out, c_ptr, cover = expand(code, len(code), self.root[k], emb, g.node_label,
-                                                g.graph, g.ptr, g.to, g.edge_label,
-                                                max(1, len(g.edge_names)), len(g.node_names))
+        rows, e_ptr, out, c_ptr, cover = expand_pattern(
+            code, len(code), self.root[k], emb, g.node_label, g.graph, g.ptr, g.to, g.edge_label,
+            max(1, len(g.edge_names)), len(g.node_names))
         for c in range(len(rows)):
-            if c_ptr[c+1]-c_ptr[c] < self.min_support: continue
+            if c_ptr[c+1]-c_ptr[c] < self.min_support or not self._fits(code, rows[c]): continue
             e = out[e_ptr[c]:e_ptr[c+1], :emb.shape[1]+(rows[c, 0] < rows[c, 1])]
             self._append(k, self.root[k], rows[c], self.depth[k]+1, cover[c_ptr[c]:c_ptr[c+1]],
-                         np.ascontiguousarray(e) if self.depth[k]+1 < self.max_length else None)
+                         np.ascontiguousarray(e))
 
     def expand_all(self):
         "Enumerate every pattern up to `max_length` edges."
         while self.open: self.expand(min(self.open))
         return self
 
-# %% ../../nbs/mining/05_subgraphs.ipynb #9dc94ef6
-@kernel(work=lambda low, high, parent, pointers, *rest: 4*int(pointers[high] - pointers[low]))
-def _evaluate(lo, hi, parent, ptr, cover, u, total, signed, threshold, gain, bound):
-    "Gain and bound of nodes lo..hi; below a dead parent."
-    visited = 0
-    for k in range(lo, hi):
-        gain[k] = -np.inf
-        bound[k] = -np.inf
-        if parent[k] >= 0 and bound[parent[k]] <= threshold: continue
-        P, N = 0., 0.
-        for p in range(ptr[k], ptr[k+1]):
-            v = u[cover[p]]
-            if v > 0: P += v
-            else: N -= v
-        visited += 1
-        if signed:
-            gain[k] = abs(2*(P-N)-total)
-            bound[k] = max(2*P-total, 2*N+total)
-        else:
-            gain[k] = P-N
-            bound[k] = P
-    return visited
-
-# %% ../../nbs/mining/05_subgraphs.ipynb #87c4ce1d
+# %% ../../nbs/mining/05_subgraphs.ipynb #47de55e6
+#| code-fold: true
+#| code-summary: "SubgraphOracle: best connected subgraphs under given weights; a hypothesis is (pattern number, sign)"
 class SubgraphOracle:
     "Best connected subgraphs under given weights; a hypothesis is (pattern number, sign)."
     def __init__(self, graphs,             # any collection of graphs
                  max_length:int=6,         # most edges of a pattern
-                 min_support:int=1):       # fewest graphs that contain it
-        self.tree = PatternTree(to_graph_set(graphs), max_length, min_support)
+                 min_support:int=1,        # fewest graphs that contain it
+                 max_count:int=1,          # patterns [at least c times] for c up to this
+                 shape:str="any"):         # "any", "tree" or "path"
+        self.tree = PatternTree(to_graph_set(graphs), max_length, min_support, max_count, shape)
         self.nodes_, self.bound_, self.kind = 0, np.inf, "sign"
 
     def ask(self, targets, weights):
@@ -467,9 +317,15 @@ class SubgraphOracle:
 
     def apply(self, hypothesis, graphs):
         "A signed pattern on new graphs."
-        root, code = self.pattern(hypothesis)
-        present = contains(to_graph_set(graphs), root, code)
+        own, new = self.tree.graphs, graphs
+        if not isinstance(graphs, GraphSet):
+            new = to_graph_set(graphs, own.node_names, own.edge_names)
+        present = contains(new, *self.pattern(hypothesis), self.count(hypothesis))
         return hypothesis[1]*np.where(present, 1., -1.)
+
+    def count(self, hypothesis):
+        "How often the pattern must be there, as a number of images."
+        return int(self.tree.least[hypothesis[0]])
 
     def best_k(self, y, w, k=1, threshold=-np.inf, node_budget=None, kind="signed"):
         "Up to `k` patterns with different covers and a gain above `threshold`, best first."
@@ -501,7 +357,9 @@ class SubgraphOracle:
         "(label of node 0, rows) of the pattern."
         return int(self.tree.root[hypothesis[0]]), self.tree.code(hypothesis[0])
 
-# %% ../../nbs/mining/05_subgraphs.ipynb #95c0814f
+# %% ../../nbs/mining/05_subgraphs.ipynb #0ac1f6a2
+#| code-fold: true
+#| code-summary: "_Search: one question to the tree: evaluate what is stored, mine what is promising"
 class _Search:
     "One question to the tree: evaluate what is stored, mine what is promising."
     def __init__(self, tree, u, signed, k, threshold):
@@ -515,7 +373,7 @@ class _Search:
         if t.size > len(self.gain):
             self.gain, self.bound = (np.concatenate((a, np.empty(t.size)))
                                      for a in (self.gain, self.bound))
-        self.visited += _evaluate(lo, t.size, t.parent, t.ptr, t.cover, self.u, self.total,
+        self.visited += evaluate_nodes(lo, t.size, t.parent, t.ptr, t.cover, self.u, self.total,
                                   self.signed,
                                   self.threshold, self.gain, self.bound)
         good = lo + np.flatnonzero(self.gain[lo:t.size] > self.threshold)
@@ -544,7 +402,9 @@ class _Search:
         c = self.tree.cover[self.tree.ptr[n]:self.tree.ptr[n+1]]
         return 1 if 2*self.u[c].sum() >= self.total else -1
 
-# %% ../../nbs/mining/05_subgraphs.ipynb #4f100ebf
+# %% ../../nbs/mining/05_subgraphs.ipynb #30a36444
+#| code-fold: true
+#| code-summary: "_subgraph_blocks: a source of subgraph patterns with their covers, for the tests of significance"
 def _subgraph_blocks(graphs, max_length):
     "A source of subgraph patterns with their covers, for the tests of significance."
     def mined(low):
@@ -561,7 +421,9 @@ def _subgraph_blocks(graphs, max_length):
             if len(block): yield names, covered
     return patterns, lambda low, most: len(mined(low)[1])
 
-# %% ../../nbs/mining/05_subgraphs.ipynb #be7c971a
+# %% ../../nbs/mining/05_subgraphs.ipynb #94b54ef5
+#| code-fold: true
+#| code-summary: "significant_subgraphs: connected subgraphs associated with the class, with the family-wise error controlled"
 def significant_subgraphs(graphs,                  # any collection of graphs
                           y,                       # two classes, one label a graph
                           max_length:int=4,        # most edges of a pattern
@@ -577,47 +439,34 @@ def significant_subgraphs(graphs,                  # any collection of graphs
     if method == "tarone": return tarone(patterns, count, labels, alpha)
     return westfall_young(patterns, labels, alpha, n_permutations, seed)
 
-# %% ../../nbs/mining/05_subgraphs.ipynb #4ee84859
-@kernel(work=lambda emb, *rest: 16*emb.size)
-def _project(emb, row, label, ptr, to, edge_label):
-    "Embeddings of a code with one more row."
-    ne, nv = emb.shape
-    forward = row[0] < row[1]
-    out = np.empty((max(16, ne), nv+forward), np.int32)
-    m = 0
-    for e in range(ne):
-        u = emb[e, row[0]]
-        for p in range(ptr[u], ptr[u+1]):
-            v = to[p]
-            if edge_label[p] != row[2]: continue
-            if not forward:
-                if v != emb[e, row[1]]: continue
-            else:
-                if label[v] != row[3]: continue
-                used = False
-                for z in range(nv): used |= emb[e, z] == v
-                if used: continue
-            if m == len(out): out = np.concatenate((out, np.empty_like(out)))
-            out[m, :nv] = emb[e]
-            if forward: out[m, nv] = v
-            m += 1
-    return out[:m]
-
-# %% ../../nbs/mining/05_subgraphs.ipynb #32de2150
-def contains(graphs:GraphSet,  # graphs coded with the same label names
-             root:int,         # label of node 0
-             code:np.ndarray,  # (L, 4) rows
-            )->np.ndarray:     # (n,) booleans
-    "Which graphs contain the pattern?"
+# %% ../../nbs/mining/05_subgraphs.ipynb #e2743b47
+#| code-fold: true
+#| code-summary: "pattern_counts, contains: how often is the pattern in each graph, by its minimum images?"
+def pattern_counts(graphs:GraphSet,  # graphs coded with the same label names
+                   root:int,         # label of node 0
+                   code:np.ndarray,  # (L, 4) rows
+                  )->np.ndarray:     # (n,) smallest numbers of images
+    "How often is the pattern in each graph, by its minimum images?"
     g = graphs
     emb = np.flatnonzero(g.node_label == root).astype(np.int32)[:, None]
     for row in np.asarray(code, np.int32).reshape(-1, 4):
-        emb = _project(emb, row, g.node_label, g.ptr, g.to, g.edge_label)
-    here = np.zeros(g.n, bool)
-    here[g.graph[emb[:, 0]]] = True
-    return here
+        emb = project_row(emb, row, g.node_label, g.ptr, g.to, g.edge_label)
+    least = np.zeros(g.n, np.int32)
+    count_images(emb, g.graph, np.zeros(len(g.node_label), np.int32), np.zeros(g.n, np.int32),
+                 least)
+    return least
 
-# %% ../../nbs/mining/05_subgraphs.ipynb #02afc15f
+def contains(graphs:GraphSet,  # graphs coded with the same label names
+             root:int,         # label of node 0
+             code:np.ndarray,  # (L, 4) rows
+             least:int=1,      # at least so many images
+            )->np.ndarray:     # (n,) booleans
+    "Which graphs contain the pattern?"
+    return pattern_counts(graphs, root, code) >= least
+
+# %% ../../nbs/mining/05_subgraphs.ipynb #ffaa666d
+#| code-fold: true
+#| code-summary: "describe_pattern: a pattern in words: every edge with the numbers of its nodes"
 def describe_pattern(root:int,         # label of node 0
                      code:np.ndarray,  # rows
                      node_names:list,  # label names
@@ -631,7 +480,9 @@ def describe_pattern(root:int,         # label of node 0
         parts.append((int(i), int(j), edge_names[e]))
     return ", ".join(f"{label[i]}{i} -{e}- {label[j]}{j}" for i, j, e in parts) or f"{label[0]}0"
 
-# %% ../../nbs/mining/05_subgraphs.ipynb #570cce53
+# %% ../../nbs/mining/05_subgraphs.ipynb #1fc1a093
+#| code-fold: true
+#| code-summary: "plot_pattern: draw a pattern; places come from its path lengths by classical scaling"
 def plot_pattern(root:int,        # label of node 0
                  code:np.ndarray, # rows
                  node_names:list, # label names
@@ -641,9 +492,8 @@ def plot_pattern(root:int,        # label of node 0
     "Draw a pattern; places come from its path lengths by classical scaling."
     import matplotlib.pyplot as plt
     from scipy.sparse.csgraph import shortest_path
-    from boostlit.core.plots import PALETTE
     if ax is None: ax = plt.subplots(figsize=(1.8, 1.8))[1]
-    label, edge = _pattern(np.asarray(code, np.int32).reshape(-1, 4), len(code), root)
+    label, edge = code_graph(np.asarray(code, np.int32).reshape(-1, 4), len(code), root)
     n = len(label)
     D = shortest_path(edge >= 0, unweighted=True)**2
     C = np.eye(n)-1/n
@@ -669,14 +519,15 @@ def plot_pattern(root:int,        # label of node 0
     ax.set_aspect("equal", adjustable="datalim")
     return ax
 
-# %% ../../nbs/mining/05_subgraphs.ipynb #0da7b67c
+# %% ../../nbs/mining/05_subgraphs.ipynb #d370fe9d
+#| code-fold: true
+#| code-summary: "plot_search_tree: draw the whole pattern tree and what one search visits of it"
 def plot_search_tree(oracle,  # an unused SubgraphOracle
                      y, w,    # labels and weights
                      ax=None, # axes; a new figure if None
                     ):        # the axes
     "Draw the whole pattern tree and what one search visits of it."
     import matplotlib.pyplot as plt
-    from boostlit.core.plots import PALETTE
     full = PatternTree(oracle.tree.graphs, oracle.tree.max_length,
                        oracle.tree.min_support).expand_all()
     (best, _), gain = oracle.best(y, w)

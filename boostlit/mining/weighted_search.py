@@ -7,15 +7,16 @@ astronomically many by branch and bound"""
 __all__ = ['pattern_gain', 'best_itemset_reference', 'best_itemsets', 'ItemsetOracle',
            'itemset_outputs', 'count_patterns']
 
-# %% ../../nbs/mining/04_weighted_search.ipynb #fc859abd
-import itertools
+# %% ../../nbs/mining/04_weighted_search.ipynb #b7a9032b
+#| code-fold: true
+#| code-summary: "Imports of the module"
 import numbers
-from collections import namedtuple
 import numpy as np
-from ..core.kernels import kernel
 from ..core.tables import progress_bar
 from .baskets import support_count
-from .bitsets import popcount, lowest_bit, row_bits, item_bits, cover
+from .bitsets import row_bits, item_bits, cover
+from .search_kernels import (PLACE, count_walk, keep_best, new_walk,
+                                            search_at_once, search_walk)
 
 # %% ../../nbs/mining/04_weighted_search.ipynb #f1492847
 def pattern_gain(X:np.ndarray,  # boolean transactions (n, items)
@@ -28,10 +29,12 @@ def pattern_gain(X:np.ndarray,  # boolean transactions (n, items)
     s = u[X[:, list(items)].all(1)].sum()
     return float(s if kind == "presence" else omega*(2*s - u.sum()))
 
-# %% ../../nbs/mining/04_weighted_search.ipynb #a1d6d016
+# %% ../../nbs/mining/04_weighted_search.ipynb #daf2899c
+#| code-fold: true
+#| code-summary: "best_itemset_reference: branch and bound for the best pattern, as short as it"
 def best_itemset_reference(X:np.ndarray,        # boolean transactions (n, items)
                            u:np.ndarray,        # signed weights w*y
-                           max_length:int=None, # largest pattern
+                           max_length:int|None=None, # largest pattern
                            kind:str="signed",   # "signed" or "presence"
                           )->tuple:             # (items, omega, gain), patterns evaluated
     "Branch and bound for the best pattern, as short as it can be written."
@@ -51,196 +54,9 @@ def best_itemset_reference(X:np.ndarray,        # boolean transactions (n, items
     walk((), np.ones(len(X), bool))
     return best, nodes
 
-# %% ../../nbs/mining/04_weighted_search.ipynb #37afd37a
-@kernel()
-def _deliver(rows, u, key, members, allowed, total, positive, count, digest):
-    "For every allowed item: sum of u, sum of positive u."
-    total[:] = 0.
-    positive[:] = 0.
-    count[:] = 0
-    digest[:] = 0
-    for w in range(len(allowed)):
-        if allowed[w] == 0: continue
-        for t in members:
-            m, v, k = rows[t, w] & allowed[w], u[t], key[t]
-            vp = max(v, 0.)
-            while m:
-                j = (w << 6) + lowest_bit(m)
-                m &= m - np.uint64(1)
-                total[j] += v
-                positive[j] += vp
-                count[j] += 1
-                digest[j] ^= k
-
-# %% ../../nbs/mining/04_weighted_search.ipynb #d9151403
-@kernel()
-def _keep(found, gain, omega, path, length, last, digest, items, lengths, omegas, gains, digests):
-    "Inserts a pattern into the sorted list of the best; returns how many there are."
-    k = len(gains)
-    for a in range(found):
-        if digests[a] == digest and omegas[a] == omega: return found
-    a = found if found < k else k - 1
-    while a > 0 and gains[a-1] < gain:
-        gains[a], omegas[a], lengths[a], digests[a] = (
-            gains[a - 1],
-            omegas[a - 1],
-            lengths[a - 1],
-            digests[a - 1],
-        )
-        items[a, :lengths[a]] = items[a-1, :lengths[a]]
-        a -= 1
-    gains[a], omegas[a], digests[a] = gain, omega, digest
-    lengths[a] = length if last < 0 else length + 1
-    items[a, :length] = path[:length]
-    if last >= 0: items[a, length] = last
-    return min(found + 1, k)
-
-# %% ../../nbs/mining/04_weighted_search.ipynb #6febcd61
-@kernel()
-def _judge(level, allowed, size, S, signed, min_support, threshold, found, path, sums, top):
-    "Evaluates all children of a node; keeps the good ones and lists those worth a visit with."
-    total, positive, count, digest = sums
-    items, lengths, omegas, gains, digests = top
-    child, bound, nodes = np.empty(len(total), np.int32), np.empty((3, len(total))), 0
-    c, floor = 0, threshold if found < len(gains) else max(threshold, gains[-1])
-    for w in range(len(allowed)):
-        m = allowed[w]
-        while m:
-            j = (w << 6) + lowest_bit(m)
-            m &= m - np.uint64(1)
-            if count[j] < min_support or (count[j] == size and level > 0): continue
-            nodes += 1
-            s, p = total[j], positive[j]
-            g, o = (2*s - S, 1) if signed else (s, 1)
-            if signed and S - 2*s > g: g, o = S - 2*s, -1
-            if g > floor:
-                found = _keep(found, g, o, path, level, j, digest[j], items, lengths, omegas,
-                              gains, digests)
-                floor = threshold if found < len(gains) else max(threshold, gains[-1])
-            b = max(2*p - S, S + 2*(p - s)) if signed else p
-            if b > floor and count[j] < size:
-                child[c] = j
-                bound[:, c] = b, p, p - s
-                c += 1
-    return found, nodes, child[:c], bound[:, :c]
-
-# %% ../../nbs/mining/04_weighted_search.ipynb #79d1067b
-@kernel()
-def _leaf_bound(pa, qa, pb, qb, pt, qt, S, signed):
-    "Largest gain the union of two siblings can have."
-    high = min(pa, pb) - max(0., qa + qb - qt)
-    if not signed: return high
-    low = max(0., pa + pb - pt) - min(qa, qb)
-    return max(2*high - S, S - 2*low) + 1e-12*(pt + qt)
-
-# %% ../../nbs/mining/04_weighted_search.ipynb #a369e194
-@kernel()
-def _mark(alive, i, j):
-    "Notes that the pair of items i and j may still lead somewhere."
-    alive[i, j >> 6] |= np.uint64(1) << np.uint64(j & 63)
-    alive[j, i >> 6] |= np.uint64(1) << np.uint64(i & 63)
-
-# %% ../../nbs/mining/04_weighted_search.ipynb #24f27f40
-# hopes: bound, p and q of every child
-_Walk = namedtuple("_Walk", "members child hopes path marks allowed alive")
-# lines of marks; the last holds level, whether it is fresh, patterns evaluated
-_START, _STOP, _CHILDREN, _AT, _PLACE = range(5)
-
-# %% ../../nbs/mining/04_weighted_search.ipynb #b51f1978
-@kernel()
-def _new_walk(n, RW, u, d, max_length, dive):
-    "Arrays of a search that stands at the root, with all items allowed."
-    levels = max_length + 1
-    members = np.empty(n*levels + 1, np.int32)
-    members[:n] = np.arange(n)
-    hopes = np.zeros((3, levels, d + 1))
-    for v in u:
-        hopes[1, 0, -1] += max(v, 0.)
-        hopes[2, 0, -1] += max(-v, 0.)
-    marks = np.zeros((5, max(levels, 3)), np.int64)
-    marks[_STOP] = n
-    marks[_PLACE, 1] = 1
-    allowed = np.zeros((levels, RW), np.uint64)
-    for j in range(d): allowed[0, j >> 6] |= np.uint64(1) << np.uint64(j & 63)
-    alive = np.full((d, RW), ~np.uint64(0) if dive else np.uint64(0), np.uint64)
-    return _Walk(members, np.empty((levels, d), np.int32), hopes, np.zeros(levels, np.int32),
-                 marks, allowed, alive)
-
-# %% ../../nbs/mining/04_weighted_search.ipynb #c4d30fac
-@kernel()
-def _descend(rows, level, p, floor, leaves, S, signed, walk):
-    "Prepares the child at position p: its rows and the items still allowed. False if nothing is."
-    bound, P, Q = walk.hopes[0], walk.hopes[1], walk.hopes[2]
-    j, some, below = walk.child[level, p], False, walk.allowed[level+1]
-    below[:] = 0
-    for a in range(p + 1, walk.marks[_CHILDREN, level]):
-        i = walk.child[level, a]
-        bit = np.uint64(1) << np.uint64(i & 63)
-        if bound[level, a] <= floor or (level > 0 and not walk.alive[j, i >> 6] & bit): continue
-        if leaves and _leaf_bound(P[level, p], Q[level, p], P[level, a], Q[level, a], P[level, -1],
-                                  Q[level, -1], S, signed) <= floor:
-            continue
-        some = True
-        below[i >> 6] |= bit
-    if not some: return False
-    P[level+1, -1], Q[level+1, -1] = P[level, p], Q[level, p]
-    members, b, w, bit = walk.members, walk.marks[_STOP,
-                                                  level], j >> 6, np.uint64(1) << np.uint64(j & 63)
-    walk.marks[_START, level+1] = b
-    for a in range(walk.marks[_START, level], walk.marks[_STOP, level]):
-        members[b] = members[a]
-        if rows[members[a], w] & bit: b += 1
-    walk.marks[_STOP, level+1] = b
-    return True
-
-# %% ../../nbs/mining/04_weighted_search.ipynb #b38bbd4a
-@kernel()
-def _visit(rows, u, key, S, level, min_support, signed, threshold, dive, found, top, sums, walk):
-    "Evaluates the children of the node at `level` and sorts those worth a descent."
-    a, b = walk.marks[_START, level], walk.marks[_STOP, level]
-    _deliver(rows, u, key, walk.members[a:b], walk.allowed[level], *sums)
-    found, nodes, c, hopes = _judge(level, walk.allowed[level], b - a, S, signed, min_support,
-                                    threshold, found, walk.path, sums, top)
-    order = np.argsort(-hopes[0] if dive else hopes[0])
-    walk.child[level, :len(c)] = c[order]
-    for x in range(len(c)):
-        for k in range(3): walk.hopes[k, level, x] = hopes[k, order[x]]
-    walk.marks[_AT, level], walk.marks[_CHILDREN, level] = 0, len(c)
-    if level == 1 and not dive:
-        for j in c: _mark(walk.alive, walk.path[0], j)
-    return found, nodes
-
-# %% ../../nbs/mining/04_weighted_search.ipynb #1de0e850
-@kernel()
-def _search(rows, u, key, max_length, min_support, signed, threshold, budget, dive, found, top,
-            walk):
-    "Depth-first branch and bound up to `budget` patterns; returns patterns kept."
-    S, d, place, at = u.sum(), walk.child.shape[1], walk.marks[_PLACE], walk.marks[_AT]
-    sums = (np.empty(d), np.empty(d), np.empty(d, np.int64), np.empty(d, np.uint64))
-    level, fresh, nodes = place[0], place[1], place[2]
-    while level >= 0:
-        if fresh:
-            found, new = _visit(rows, u, key, S, level, min_support, signed, threshold, dive,
-                                found, top, sums, walk)
-            nodes += new
-            fresh = 0
-            if nodes >= budget: break
-        last = walk.marks[_CHILDREN, level] - 1
-        if level + 1 >= max_length or at[level] > last:
-            level -= 1
-            continue
-        p = at[level] if dive else last - at[level]
-        at[level] += 1
-        floor = threshold if found < len(top[3]) else max(threshold, top[3][-1])
-        if walk.hopes[0, level, p] <= floor: continue
-        walk.path[level] = walk.child[level, p]
-        if _descend(rows, level, p, floor, level + 2 == max_length, S, signed, walk):
-            level += 1
-            fresh = 1
-    place[0], place[1], place[2] = level, fresh, nodes
-    return found, level < 0
-
-# %% ../../nbs/mining/04_weighted_search.ipynb #6daf7d4a
+# %% ../../nbs/mining/04_weighted_search.ipynb #90a5aa97
+#| code-fold: true
+#| code-summary: "_prepare"
 def _prepare(rows, u, kind, max_length, min_support, k, d):
     u = np.ascontiguousarray(u, dtype=np.float64)
     if u.shape != (len(rows),):
@@ -260,28 +76,24 @@ def _prepare(rows, u, kind, max_length, min_support, k, d):
 
 _support_count = support_count
 
-# %% ../../nbs/mining/04_weighted_search.ipynb #01f231b5
+# %% ../../nbs/mining/04_weighted_search.ipynb #0dca5ade
 _SLICE = 1 << 16          # patterns between two returns to Python, where Ctrl-C is heard
 
-@kernel()
-def _at_once(rows, u, key, d, longest, min_support, signed, threshold, budget, dive, found, top):
-    "One search from the root; returns patterns kept, patterns evaluated."
-    walk = _new_walk(rows.shape[0], rows.shape[1], u, d, longest, dive)
-    found, done = _search(rows, u, key, longest, min_support, signed, threshold, budget, dive,
-                          found, top, walk)
-    return found, walk.marks[_PLACE, 2], done
-
-# %% ../../nbs/mining/04_weighted_search.ipynb #51de119f
+# %% ../../nbs/mining/04_weighted_search.ipynb #76337b3e
+#| code-fold: true
+#| code-summary: "_in_slices: the same with a pause after every slice, for searches that may be"
 def _in_slices(rows, u, key, d, longest, min_support, signed, threshold, budget, dive, found, top):
     "The same with a pause after every slice, for searches that may be long."
-    walk, nodes = _new_walk(*rows.shape, u, d, longest, dive), 0
+    walk, nodes = new_walk(*rows.shape, u, d, longest, dive), 0
     while True:
-        found, done = _search(rows, u, key, longest, min_support, signed, threshold,
+        found, done = search_walk(rows, u, key, longest, min_support, signed, threshold,
                               min(budget, nodes + _SLICE), dive, found, top, walk)
-        nodes = int(walk.marks[_PLACE, 2])
+        nodes = int(walk.marks[PLACE, 2])
         if done or nodes >= budget: return found, nodes, done
 
-# %% ../../nbs/mining/04_weighted_search.ipynb #5be90d13
+# %% ../../nbs/mining/04_weighted_search.ipynb #2d269695
+#| code-fold: true
+#| code-summary: "_run"
 def _run(rows, u, d, longest, top, min_support, signed, threshold, budget, allow_empty):
     key = np.random.default_rng(0).integers(1, 2**63, len(u), dtype=np.int64).astype(np.uint64)
     found = nodes = 0
@@ -289,24 +101,26 @@ def _run(rows, u, d, longest, top, min_support, signed, threshold, budget, allow
         S, nodes = u.sum(), 1
         g, o = (-S, -1) if signed and S < 0 else (S, 1)
         if g > threshold:
-            found = _keep(0, g, o, np.zeros(1, np.int32), 0, -1,
+            found = keep_best(0, g, o, np.zeros(1, np.int32), 0, -1,
                           np.bitwise_xor.reduce(key) if len(key) else np.uint64(0), *top)
     if d == 0 or len(u) == 0: return found, nodes, True
     args = (rows, u, key, d, longest, min_support, signed, threshold)
-    found, a, done = _at_once(*args, min(budget - nodes, 4*d), True, found, top)
+    found, a, done = search_at_once(*args, min(budget - nodes, 4*d), True, found, top)
     if not done and nodes + a < budget:
-        search = _at_once if min(budget, d**longest) <= _SLICE else _in_slices
+        search = search_at_once if min(budget, d**longest) <= _SLICE else _in_slices
         found, b, done = search(*args, budget - nodes - a, False, found, top)
         a += b
     return found, nodes + a, done
 
-# %% ../../nbs/mining/04_weighted_search.ipynb #b08aceeb
+# %% ../../nbs/mining/04_weighted_search.ipynb #1fb7942c
+#| code-fold: true
+#| code-summary: "best_itemsets: the `k` patterns of largest gain above `threshold`, one for"
 def best_itemsets(transactions,          # anything `read_baskets` takes, or a tuple from `row_bits`
                   u,                     # signed weights, w*y
-                  max_length:int=None,   # largest pattern; None for no limit
+                  max_length:int|None=None,   # largest pattern; None for no limit
                   k:int=1,               # how many patterns to return at most
                   threshold:float=-np.inf, # only gains above this
-                  node_budget:int=None,  # stop after about this many evaluated patterns
+                  node_budget:int|None=None,  # stop after about this many evaluated patterns
                   kind:str="signed",     # "signed": h = omega(2 I(t in x) - 1); "presence"
                   min_support=1,         # rows a pattern must cover: a count
                   allow_empty:bool=True, # whether the empty pattern takes part
@@ -332,16 +146,18 @@ def best_itemsets(transactions,          # anything `read_baskets` takes, or a t
     return [(tuple(sorted(items[a, :lengths[a]].tolist())), int(omegas[a]), float(gains[a]))
             for a in range(found)], nodes, done
 
-# %% ../../nbs/mining/04_weighted_search.ipynb #27146763
+# %% ../../nbs/mining/04_weighted_search.ipynb #af2ed8ad
+#| code-fold: true
+#| code-summary: "ItemsetOracle: answers every weighting of the transactions with the best"
 class ItemsetOracle:
     "Answers every weighting of the transactions with the best itemset(s), exactly."
     def __init__(self, transactions,    # anything `read_baskets` takes
-                 max_length:int=None,   # largest pattern
+                 max_length:int|None=None,   # largest pattern
                  min_support=1,         # rows a pattern must cover: a count, or a fraction if float
                  allow_empty:bool=True, # whether the empty pattern (a constant) takes part
                  kind:str="signed",     # "signed" or "presence"
-                 node_budget:int=None,  # limit on evaluated patterns per search
-                 n_items:int=None):     # size of the vocabulary
+                 node_budget:int|None=None,  # limit on evaluated patterns per search
+                 n_items:int|None=None):     # size of the vocabulary
         self.rows, self.n, self.d = row_bits(transactions, n_items)
         self.bits = item_bits(transactions, n_items)[0]
         self.max_length, self.min_support, self.allow_empty = max_length, min_support, allow_empty
@@ -349,8 +165,8 @@ class ItemsetOracle:
         self.kind = "sign" if kind == "signed" else "silence"
         self.nodes_, self.complete_ = 0, True
 
-    def best_k(self, y, w, k:int=10, threshold:float=-np.inf, node_budget:int=None,
-               kind:str=None)->list: # (items, omega, gain), best first
+    def best_k(self, y, w, k:int=10, threshold:float=-np.inf, node_budget:int|None=None,
+               kind:str|None=None)->list: # (items, omega, gain), best first
         "Up to `k` patterns with gain above `threshold` for labels `y` and weights `w`."
         found, self.nodes_, self.complete_ = best_itemsets(
             (self.rows, self.n, self.d), np.asarray(w, float) * y, self.max_length, k, threshold,
@@ -375,7 +191,7 @@ class ItemsetOracle:
         "Which training transactions contain `items`."
         return cover(self.bits, self.n, items)
 
-    def outputs(self, h, kind:str=None)->np.ndarray: # float64 (n,)
+    def outputs(self, h, kind:str|None=None)->np.ndarray: # float64 (n,)
         "The hypothesis on the training transactions."
         return itemset_outputs(self.cover(h[0]), h[1], kind or self.values)
 
@@ -384,7 +200,9 @@ class ItemsetOracle:
         bits, n, _ = item_bits(transactions, self.d)
         return itemset_outputs(cover(bits, n, h[0]), h[1], self.values)
 
-# %% ../../nbs/mining/04_weighted_search.ipynb #0ff9d97c
+# %% ../../nbs/mining/04_weighted_search.ipynb #c09107b0
+#| code-fold: true
+#| code-summary: "itemset_outputs: values of the hypothesis from the cover of its pattern"
 def itemset_outputs(covered:np.ndarray, # boolean: where the pattern is present
                     omega:int=1,        # sign
                     kind:str="signed",  # "signed" or "presence"
@@ -392,10 +210,12 @@ def itemset_outputs(covered:np.ndarray, # boolean: where the pattern is present
     "Values of the hypothesis from the cover of its pattern."
     return omega*np.where(covered, 1., 0. if kind == "presence" else -1.)
 
-# %% ../../nbs/mining/04_weighted_search.ipynb #a54d4d76
+# %% ../../nbs/mining/04_weighted_search.ipynb #871ccf45
+#| code-fold: true
+#| code-summary: "count_patterns: how many itemsets occur in at least one transaction, the work"
 def count_patterns(transactions,         # anything `read_baskets` takes
                    max_length:int,       # largest pattern
-                   node_budget:int=None, # stop after about this many
+                   node_budget:int|None=None, # stop after about this many
                    progress:bool=False,  # show the count as it grows
                   )->int:                # number of itemsets of size 1..max_length that occur
     "How many itemsets occur in at least one transaction, the work of an exhaustive search."
@@ -406,32 +226,8 @@ def count_patterns(transactions,         # anything `read_baskets` takes
     bar, budget = progress_bar(total=None, desc="patterns", show=progress), node_budget or 2**62
     while state[0] >= 0 and state[2] < budget:
         before = state[2]
-        _count(bits, masks, path, state,
+        count_walk(bits, masks, path, state,
                min(budget - before, max(1 << 12, (1 << 26)//(bits.shape[1] + 8))))
         bar.update(int(state[2] - before))
     bar.close()
     return int(state[2])
-
-# %% ../../nbs/mining/04_weighted_search.ipynb #70a70bd5
-@kernel(work=lambda bits, masks, path, state, budget: 2*bits.size*len(path)**2
-        if bits.size < 4096 else 2**62)
-def _count(bits, masks, path, state, budget):
-    "Goes on counting; state: level, next item, patterns so far."
-    d, level, item, tried, most = bits.shape[0], state[0], state[1], 0, len(path)
-    while level >= 0 and tried < budget:
-        if item >= d or level >= most:
-            level -= 1
-            if level >= 0:
-                item = path[level] + 1
-            continue
-        tried += 1
-        found = False
-        for w in range(bits.shape[1]):
-            masks[level + 1, w] = masks[level, w] & bits[item, w]
-            found |= masks[level + 1, w] != 0
-        if found:
-            state[2] += 1
-            path[level] = item
-            level += 1
-        item += 1
-    state[0], state[1] = level, item
