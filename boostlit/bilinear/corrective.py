@@ -59,9 +59,9 @@ class ComponentOracle:
 
     apply = staticmethod(BilinearOracle.apply)
 
-# %% ../../nbs/bilinear/10_corrective.ipynb #4ff6f645
+# %% ../../nbs/bilinear/10_corrective.ipynb #3a180a86
 #| code-fold: true
-#| code-summary: "`SoftMargin`: totally corrective: a support vector machine on the components chosen so far"
+#| code-summary: "`SoftMargin`: totally corrective: a support vector machine on the components"
 class SoftMargin:
     "Totally corrective: a support vector machine on the components chosen so far."
     takes, wide, corrective = ("real",), False, True
@@ -137,11 +137,11 @@ class CorrectiveTalk(Conversation):
         self.hypotheses[0][-1] = b
         self.coefficients = [1.]*n_terms
 
-# %% ../../nbs/bilinear/10_corrective.ipynb #491b44e8
+# %% ../../nbs/bilinear/10_corrective.ipynb #25638fad
 #| code-fold: true
-#| code-summary: "`CorrectiveBilinearClassifier`: totally corrective sparse bilinear model: one component per round, all words solved for again"
+#| code-summary: "`CorrectiveBilinearClassifier`: totally corrective sparse bilinear model: one"
 class CorrectiveBilinearClassifier(BilinearBoostClassifier):
-    """Totally corrective sparse bilinear model: one component per round, all words solved for again.
+    """Totally corrective sparse bilinear model: a component per round, all words solved again.
 
     Parameters
     ----------

@@ -90,12 +90,30 @@ class Predictions(WholeFit, ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Returns
+        -------
+        ndarray
         """
         *_, last = self.staged_decision_function(X)
         return last
 
     def predict(self, X:"ArrayLike")->np.ndarray:
         """Class label of each row.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Returns
+        -------
+        ndarray
 
         Parameters
         ----------
@@ -119,11 +137,29 @@ class Predictions(WholeFit, ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Returns
+        -------
+        ndarray
         """
         return self.proba_of(self.decision_function(X))
 
     def predict_log_proba(self, X:"ArrayLike")->np.ndarray:
         """Logarithms of the class probabilities.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Returns
+        -------
+        ndarray
 
         Parameters
         ----------
@@ -147,11 +183,29 @@ class Predictions(WholeFit, ClassifierMixin, BaseEstimator):
         Yields
         ------
         Iterator[ndarray]
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Yields
+        ------
+        Iterator[ndarray]
         """
         yield from map(self.labels_of, self.staged_decision_function(X))
 
     def staged_predict_proba(self, X:"ArrayLike")->"Iterator[np.ndarray]":
         """Class probabilities after every round.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Yields
+        ------
+        Iterator[ndarray]
 
         Parameters
         ----------
@@ -181,12 +235,35 @@ class Predictions(WholeFit, ClassifierMixin, BaseEstimator):
         Yields
         ------
         Iterator[float]
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+        y : ArrayLike
+            label of every row
+        sample_weight : ArrayLike | None, default=None
+            weight of every row; None: all the same
+
+        Yields
+        ------
+        Iterator[float]
         """
         for labels in self.staged_predict(X):
             yield float(np.average(labels == np.asarray(y), weights=sample_weight))
 
     def labels_of(self, scores:np.ndarray)->np.ndarray: # labels
         """Labels of scores: the largest wins, the first of equals (up to rounding).
+
+        Parameters
+        ----------
+        scores : ndarray
+            labels
+
+        Returns
+        -------
+        ndarray
+            labels
 
         Parameters
         ----------
@@ -208,6 +285,74 @@ class Predictions(WholeFit, ClassifierMixin, BaseEstimator):
 # %% ../../nbs/core/06_boosters.ipynb #83ae26c0
 class Booster(Predictions):
     """An oracle and a master as a scikit-learn classifier.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        most rounds
+    learning_rate : float, default=1.
+        factor on every coefficient
+    subsample : float, default=1.
+        share of the rows that the oracle sees in a round
+    early_stopping : bool, default=False
+        hold rows out and stop when their loss stops falling?
+    validation_fraction : float, default=.1
+        share held out
+    n_iter_no_change : int, default=10
+        rounds without progress before the end
+    warm_start : bool, default=False
+        go on from the last fit when n_estimators has grown?
+    class_weight : dict | str | None, default=None
+        factors on the weights of classes, or "balanced"
+    callbacks : list | None, default=None
+        functions of the run, called after every round
+    random_state : int | np.random.RandomState | None, default=None
+        seed
+    n_jobs : int | None, default=None
+        threads
+    verbose : bool, default=False
+        progress bar?
+
+    Attributes
+    ----------
+    alphas_ : float array
+        coefficient of each term: (rounds,), or (parts, rounds)
+    hypotheses_ : record array
+        the terms, (parts, rounds)
+    n_iter_ : int
+        rounds that were kept
+    kinds_ : list
+        "numeric" or "nominal" of each column
+    categories_ : list
+        words of each nominal column, None for numbers
+    terms_ : pa.Table
+        The model in words: one row per term, see `TERMS` for the columns.
+    feature_importances_ : ndarray
+        Share of the fall of the logarithm of the loss that each feature brought about.
+    history_ : Arrow table
+        one row per round: round, error, edge, alpha, loss, and more where there is more
+    n_features_in_
+        number of columns seen by `fit`
+    feature_names_in_
+        names of the columns seen by `fit`, where it was given a table
+    classes_
+        the classes, sorted; columns of probabilities are in this order
+    missing_
+        which columns had missing values in training
+    readings_
+        how every column of the table was read
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from boostlit import Booster, MadaBoost, StumpOracle
+    >>> class MyBooster(Booster):
+    ...     oracle_class, master = StumpOracle, MadaBoost
+    ...     def make_oracle(self, X, codes): return StumpOracle(X)
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = MyBooster(n_estimators=10).fit(X[::2], y[::2])
+    >>> print(f"{model.score(X[1::2], y[1::2]):.3f}")
+    0.926
 
     Parameters
     ----------
@@ -325,6 +470,22 @@ class Booster(Predictions):
         -------
         Booster
             the estimator itself
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+        y : ArrayLike
+            label of every row
+        sample_weight : ArrayLike | None, default=None
+            weight of every row; None: all the same
+        validation : tuple | None, default=None
+            (X, y) to stop early on, instead of a share of the rows
+
+        Returns
+        -------
+        Booster
+            the estimator itself
         """
         check_controls(self)
         problem = read_problem(self, X, y, sample_weight)
@@ -344,12 +505,31 @@ class Booster(Predictions):
         Yields
         ------
         Iterator[ndarray]
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Yields
+        ------
+        Iterator[ndarray]
         """
         check_is_fitted(self)
         yield from staged_sums(self, self.read_rows(X))
 
     def proba_of(self, scores:np.ndarray)->np.ndarray: # (n, K)
         """Probabilities of scores, by the link of the master.
+
+        Parameters
+        ----------
+        scores : ndarray
+            (n, K)
+
+        Returns
+        -------
+        ndarray
+            (n, K)
 
         Parameters
         ----------
@@ -376,6 +556,17 @@ class Booster(Predictions):
         Returns
         -------
         Any
+
+        Parameters
+        ----------
+        X : Any
+            rows, one per example: an array, or a table with named columns
+        codes : ndarray
+            class number of every row
+
+        Returns
+        -------
+        Any
         """
         raise NotImplementedError(f"{type(self).__name__} does not say which oracle to ask: "
                                   "define make_oracle(X, codes)")
@@ -391,11 +582,31 @@ class Booster(Predictions):
         Returns
         -------
         Any
+
+        Parameters
+        ----------
+        n_classes : int
+            how many classes there are
+
+        Returns
+        -------
+        Any
         """
         return self.master()
 
     def read_rows(self, X:Any, y:Any=None)->Any:
         """Validated rows when predicting, rows and labels when fitting.
+
+        Parameters
+        ----------
+        X : Any
+            rows, one per example: an array, or a table with named columns
+        y : Any, default=None
+            label of every row
+
+        Returns
+        -------
+        Any
 
         Parameters
         ----------
@@ -425,6 +636,17 @@ class Booster(Predictions):
         Returns
         -------
         ndarray
+
+        Parameters
+        ----------
+        hypothesis : Any
+            a hypothesis that the oracle has answered with
+        X : Any
+            rows, one per example: an array, or a table with named columns
+
+        Returns
+        -------
+        ndarray
         """
         return self.oracle_class.apply(hypothesis, X)
 
@@ -435,11 +657,26 @@ class Booster(Predictions):
         ----------
         columns : list
             hypotheses of every part, round by round
+
+        Parameters
+        ----------
+        columns : list
+            hypotheses of every part, round by round
         """
         self.hypotheses_ = np.array(columns, dtype=self.hypothesis) if self.hypothesis else columns
 
     def round_hypotheses(self, t:int)->list: # one per part
         """The hypotheses of a round.
+
+        Parameters
+        ----------
+        t : int
+            one per part
+
+        Returns
+        -------
+        list
+            one per part
 
         Parameters
         ----------
@@ -810,6 +1047,17 @@ class _StumpBooster(Booster):
         Returns
         -------
         Any
+
+        Parameters
+        ----------
+        X : Any
+            rows, one per example: an array, or a table with named columns
+        codes : ndarray
+            class number of every row
+
+        Returns
+        -------
+        Any
         """
         learner, n_classes = base_learner(self), len(self.classes_)
         classes = n_classes if "class" in self.make_master(n_classes).takes else None
@@ -824,6 +1072,15 @@ class _StumpBooster(Booster):
 
     def criterion_for(self, classes:"int|None")->str:
         """How a stump is chosen.
+
+        Parameters
+        ----------
+        classes : int | None
+            the classes, in order
+
+        Returns
+        -------
+        str
 
         Parameters
         ----------
@@ -849,6 +1106,17 @@ class _StumpBooster(Booster):
         Returns
         -------
         ndarray
+
+        Parameters
+        ----------
+        hypothesis : Any
+            a hypothesis that the oracle has answered with
+        X : Any
+            rows, one per example: an array, or a table with named columns
+
+        Returns
+        -------
+        ndarray
         """
         if hasattr(self, "stumps_"):
             return StumpOracle.apply(hypothesis, X)
@@ -858,6 +1126,11 @@ class _StumpBooster(Booster):
 
     def keep_hypotheses(self, columns:list)->None:
         """Stumps as one array of records, learners as lists.
+
+        Parameters
+        ----------
+        columns : list
+            hypotheses of every part, round by round
 
         Parameters
         ----------
@@ -882,6 +1155,15 @@ class _StumpBooster(Booster):
         Returns
         -------
         list
+
+        Parameters
+        ----------
+        t : int
+            one per part
+
+        Returns
+        -------
+        list
         """
         return [
             column[t] for column in (self.stumps_ if hasattr(self, "stumps_") else self.estimators_)
@@ -889,6 +1171,15 @@ class _StumpBooster(Booster):
 
     def decision_function(self, X:"ArrayLike")->np.ndarray:
         """Score of each row: (n,) for two classes, (n, K) for more.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Returns
+        -------
+        ndarray
 
         Parameters
         ----------
@@ -1023,6 +1314,88 @@ class AdaBoostClassifier(_StumpBooster):
     >>> model = AdaBoostClassifier(n_estimators=20).fit(X[::2], y[::2])
     >>> print(f"{model.score(X[1::2], y[1::2]):.3f}", model.history_.num_rows, "rounds")
     0.958 20 rounds
+
+    Parameters
+    ----------
+    estimator : BaseEstimator | None, default=None
+        scikit-learn classifier; None for our decision stump
+    n_estimators : int, default=100
+        most rounds
+    criterion : str, default="error"
+        how a stump is chosen: "error" or "entropy" (two classes)
+    max_bins : int | None, default=256
+        most codes of a numeric column; None for every distinct value
+    categorical_features : ArrayLike | None, default=None
+        indices, names or mask of categorical columns; words in tables are categorical
+        anyway
+    learning_rate : float, default=1.
+        factor on every coefficient
+    subsample : float, default=1.
+        share of the rows that a stump is chosen on
+    early_stopping : bool, default=False
+        hold rows out and stop when their loss stops falling?
+    validation_fraction : float, default=.1
+        share held out
+    n_iter_no_change : int, default=10
+        rounds without progress before the end
+    warm_start : bool, default=False
+        go on from the last fit when n_estimators has grown?
+    class_weight : dict | str | None, default=None
+        factors on the weights of classes, or "balanced"
+    callbacks : list | None, default=None
+        functions of the run, called after every round
+    random_state : int | np.random.RandomState | None, default=None
+        seed for learners that use chance and for sampling
+    n_jobs : int | None, default=None
+        threads that share the features
+    verbose : bool, default=False
+        progress bar?
+    base_learner : BaseEstimator | str | None, default="deprecated"
+        old name of `estimator`
+    nominal_features : ArrayLike | str | None, default="deprecated"
+        old name of `categorical_features`
+
+    Attributes
+    ----------
+    stumps_ : record array of STUMP
+        the stumps, (parts, rounds)
+    estimators_ : list
+        fitted copies of `estimator` instead, where one was given
+    alphas_ : float array
+        coefficient of each term: (rounds,), or (parts, rounds)
+    hypotheses_ : record array
+        the terms, (parts, rounds)
+    n_iter_ : int
+        rounds that were kept
+    kinds_ : list
+        "numeric" or "nominal" of each column
+    categories_ : list
+        words of each nominal column, None for numbers
+    terms_ : pa.Table
+        The model in words: one row per term, see `TERMS` for the columns.
+    feature_importances_ : ndarray
+        Share of the fall of the logarithm of the loss that each feature brought about.
+    history_ : Arrow table
+        one row per round: round, error, edge, alpha, loss, and more where there is more
+    n_features_in_
+        number of columns seen by `fit`
+    feature_names_in_
+        names of the columns seen by `fit`, where it was given a table
+    classes_
+        the classes, sorted; columns of probabilities are in this order
+    missing_
+        which columns had missing values in training
+    readings_
+        how every column of the table was read
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from boostlit import AdaBoostClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = AdaBoostClassifier(n_estimators=20).fit(X[::2], y[::2])
+    >>> print(f"{model.score(X[1::2], y[1::2]):.3f}", model.history_.num_rows, "rounds")
+    0.958 20 rounds
     """
     def __init__(self,
                  # scikit-learn classifier; None for our decision stump
@@ -1067,11 +1440,29 @@ class AdaBoostClassifier(_StumpBooster):
         Returns
         -------
         Any
+
+        Parameters
+        ----------
+        n_classes : int
+            how many classes there are
+
+        Returns
+        -------
+        Any
         """
         return AdaBoost() if n_classes == 2 else SAMME()
 
     def criterion_for(self, classes:"int|None")->str:
         """The error, or the entropy for two classes.
+
+        Parameters
+        ----------
+        classes : int | None
+            the classes, in order
+
+        Returns
+        -------
+        str
 
         Parameters
         ----------
@@ -1100,6 +1491,86 @@ class AdaBoostClassifier(_StumpBooster):
 class GentleBoostClassifier(_StumpBooster):
     """Gentle AdaBoost with least-squares stumps or any learner that takes `sample_weight`; one
     class against the rest for more than two.
+
+    Parameters
+    ----------
+    estimator : BaseEstimator | None, default=None
+        scikit-learn classifier or regressor; None for our least-squares stump
+    n_estimators : int, default=100
+        most rounds
+    max_bins : int | None, default=256
+        most codes of a numeric column; None for every distinct value
+    categorical_features : ArrayLike | None, default=None
+        indices, names or mask of categorical columns; words in tables are categorical
+        anyway
+    learning_rate : float, default=1.
+        factor on every term
+    subsample : float, default=1.
+        share of the rows that a stump is fitted to
+    early_stopping : bool, default=False
+        hold rows out and stop when their loss stops falling?
+    validation_fraction : float, default=.1
+        share held out
+    n_iter_no_change : int, default=10
+        rounds without progress before the end
+    warm_start : bool, default=False
+        go on from the last fit when n_estimators has grown?
+    class_weight : dict | str | None, default=None
+        factors on the weights of classes, or "balanced"
+    callbacks : list | None, default=None
+        functions of the run, called after every round
+    random_state : int | np.random.RandomState | None, default=None
+        seed for learners that use chance and for sampling
+    n_jobs : int | None, default=None
+        threads that share the features
+    verbose : bool, default=False
+        progress bar?
+    base_learner : BaseEstimator | str | None, default="deprecated"
+        old name of `estimator`
+    nominal_features : ArrayLike | str | None, default="deprecated"
+        old name of `categorical_features`
+
+    Attributes
+    ----------
+    stumps_ : record array of STUMP
+        the stumps, (parts, rounds)
+    estimators_ : list
+        fitted copies of `estimator` instead, where one was given
+    alphas_ : float array
+        coefficient of each term: (rounds,), or (parts, rounds)
+    hypotheses_ : record array
+        the terms, (parts, rounds)
+    n_iter_ : int
+        rounds that were kept
+    kinds_ : list
+        "numeric" or "nominal" of each column
+    categories_ : list
+        words of each nominal column, None for numbers
+    terms_ : pa.Table
+        The model in words: one row per term, see `TERMS` for the columns.
+    feature_importances_ : ndarray
+        Share of the fall of the logarithm of the loss that each feature brought about.
+    history_ : Arrow table
+        one row per round: round, error, edge, alpha, loss, and more where there is more
+    n_features_in_
+        number of columns seen by `fit`
+    feature_names_in_
+        names of the columns seen by `fit`, where it was given a table
+    classes_
+        the classes, sorted; columns of probabilities are in this order
+    missing_
+        which columns had missing values in training
+    readings_
+        how every column of the table was read
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from boostlit import GentleBoostClassifier
+    >>> X, y = load_wine(return_X_y=True)
+    >>> model = GentleBoostClassifier(n_estimators=10).fit(X[::2], y[::2])
+    >>> print(f"{model.score(X[1::2], y[1::2]):.3f}")
+    0.955
 
     Parameters
     ----------
@@ -1293,6 +1764,82 @@ class LogitBoostClassifier(_StumpBooster):
     >>> model = LogitBoostClassifier(n_estimators=20).fit(X[::2], y[::2])
     >>> print(f"{model.score(X[1::2], y[1::2]):.3f}")
     0.937
+
+    Parameters
+    ----------
+    estimator : BaseEstimator | None, default=None
+        scikit-learn regressor; None for our least-squares stump
+    n_estimators : int, default=200
+        most rounds
+    learning_rate : float, default=.3
+        factor on every term
+    max_bins : int | None, default=256
+        most codes of a numeric column; None for every distinct value
+    categorical_features : ArrayLike | None, default=None
+        indices, names or mask of categorical columns; words in tables are categorical
+        anyway
+    subsample : float, default=1.
+        share of the rows that a stump is fitted to
+    early_stopping : bool, default=False
+        hold rows out and stop when their loss stops falling?
+    validation_fraction : float, default=.1
+        share held out
+    n_iter_no_change : int, default=10
+        rounds without progress before the end
+    warm_start : bool, default=False
+        go on from the last fit when n_estimators has grown?
+    class_weight : dict | str | None, default=None
+        factors on the weights of classes, or "balanced"
+    callbacks : list | None, default=None
+        functions of the run, called after every round
+    random_state : int | np.random.RandomState | None, default=None
+        seed for learners that use chance and for sampling
+    n_jobs : int | None, default=None
+        threads that share the features
+    verbose : bool, default=False
+        progress bar?
+
+    Attributes
+    ----------
+    stumps_ : record array of STUMP
+        the stumps, (parts, rounds)
+    estimators_ : list
+        fitted copies of `estimator` instead, where one was given
+    alphas_ : float array
+        coefficient of each term: (rounds,), or (parts, rounds)
+    hypotheses_ : record array
+        the terms, (parts, rounds)
+    n_iter_ : int
+        rounds that were kept
+    kinds_ : list
+        "numeric" or "nominal" of each column
+    categories_ : list
+        words of each nominal column, None for numbers
+    terms_ : pa.Table
+        The model in words: one row per term, see `TERMS` for the columns.
+    feature_importances_ : ndarray
+        Share of the fall of the logarithm of the loss that each feature brought about.
+    history_ : Arrow table
+        one row per round: round, error, edge, alpha, loss, and more where there is more
+    n_features_in_
+        number of columns seen by `fit`
+    feature_names_in_
+        names of the columns seen by `fit`, where it was given a table
+    classes_
+        the classes, sorted; columns of probabilities are in this order
+    missing_
+        which columns had missing values in training
+    readings_
+        how every column of the table was read
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from boostlit import LogitBoostClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = LogitBoostClassifier(n_estimators=20).fit(X[::2], y[::2])
+    >>> print(f"{model.score(X[1::2], y[1::2]):.3f}")
+    0.937
     """
     kind_of_stump = "least_squares"
 
@@ -1325,6 +1872,15 @@ class LogitBoostClassifier(_StumpBooster):
 
     def make_master(self, n_classes:int)->Any:
         """The logistic loss, multinomial for more than two classes.
+
+        Parameters
+        ----------
+        n_classes : int
+            how many classes there are
+
+        Returns
+        -------
+        Any
 
         Parameters
         ----------

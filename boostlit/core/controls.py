@@ -54,6 +54,28 @@ class EarlyStopping(Callback):
     >>> run = boost(StumpOracle(X[::2]), AdaBoost(), signs[::2], n_rounds=200, callbacks=[watch])
     >>> print(watch.best_round, "rounds are best for the rows held out")
     1 rounds are best for the rows held out
+
+    Parameters
+    ----------
+    X : Any
+        held-out rows, as the oracle's `apply` takes them
+    labels : list
+        of each part: signs, or class numbers
+    weights : ndarray | None, default=None
+        of the rows
+    patience : int, default=10
+        rounds without progress before the end
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from boostlit import AdaBoost, EarlyStopping, StumpOracle, boost
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> signs = 2.*y - 1
+    >>> watch = EarlyStopping(X[1::2], [signs[1::2]], patience=3)
+    >>> run = boost(StumpOracle(X[::2]), AdaBoost(), signs[::2], n_rounds=200, callbacks=[watch])
+    >>> print(watch.best_round, "rounds are best for the rows held out")
+    1 rounds are best for the rows held out
     """
     def __init__(self, X:Any,       # held-out rows, as the oracle's `apply` takes them
                  labels:list,       # of each part: signs, or class numbers
@@ -67,6 +89,11 @@ class EarlyStopping(Callback):
 
     def begin(self, run:Run)->None:
         """Scores of zero.
+
+        Parameters
+        ----------
+        run : Run
+            the conversation so far: its parts, its history, its settings
 
         Parameters
         ----------
@@ -99,6 +126,17 @@ class EarlyStopping(Callback):
         Returns
         -------
         float
+
+        Parameters
+        ----------
+        k : int
+            number of the part
+        part : Any
+            a part of the run: one labelling of the rows
+
+        Returns
+        -------
+        float
         """
         if part.master.corrective:
             self.scores[k], self.seen[k] = 0., 0
@@ -111,6 +149,11 @@ class EarlyStopping(Callback):
 
     def end(self, run:Run)->None:
         """Forget the rounds after the best one.
+
+        Parameters
+        ----------
+        run : Run
+            the conversation so far: its parts, its history, its settings
 
         Parameters
         ----------
@@ -174,6 +217,25 @@ class Checkpoint(Callback):
     ...     run = boost(StumpOracle(X), AdaBoost(), 2.*y - 1, n_rounds=10, callbacks=[keeper])
     >>> print(len(run.hypotheses), "rounds")
     10 rounds
+
+    Parameters
+    ----------
+    path : str | Path
+        the file
+    every : int, default=10
+        rounds between two writes
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from boostlit import AdaBoost, Checkpoint, StumpOracle, boost
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     keeper = Checkpoint(folder + "/run.arrow", every=5)
+    ...     run = boost(StumpOracle(X), AdaBoost(), 2.*y - 1, n_rounds=10, callbacks=[keeper])
+    >>> print(len(run.hypotheses), "rounds")
+    10 rounds
     """
     def __init__(self, path:"str|Path", # the file
                  every:int=10):    # rounds between two writes
@@ -181,6 +243,11 @@ class Checkpoint(Callback):
 
     def begin(self, run:Run)->None:
         """Replay what the file holds.
+
+        Parameters
+        ----------
+        run : Run
+            the conversation so far: its parts, its history, its settings
 
         Parameters
         ----------
@@ -199,6 +266,11 @@ class Checkpoint(Callback):
 
     def end(self, run:Run)->None:
         """Write what there is.
+
+        Parameters
+        ----------
+        run : Run
+            the conversation so far: its parts, its history, its settings
 
         Parameters
         ----------

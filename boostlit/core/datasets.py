@@ -185,6 +185,33 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     >>> encoder = TableEncoder().fit(table)
     >>> print(encoder.transform(table).tolist(), encoder.categories_)
     [[1.0, 1.5], [0.0, 2.5], [nan, 4.0]] [array(['blue', 'red'], dtype='<U4'), None]
+
+    Parameters
+    ----------
+    kinds : list | None, default=None
+        "numeric" / "nominal" for each column; found from the values by default
+    unseen : str, default="other"
+        a category not seen in `fit`: "other" (a code of its own), "missing" or "error"
+
+    Attributes
+    ----------
+    kinds_
+        "numeric" or "nominal", one per column
+    categories_
+        words of every nominal column, None for a numeric one
+    n_features_in_
+        number of columns seen by `fit`
+    feature_names_in_
+        names of the columns seen by `fit`, where it was given a table
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from boostlit import TableEncoder
+    >>> table = pa.table({"colour": ["red", "blue", None], "size": [1.5, 2.5, 4.]})
+    >>> encoder = TableEncoder().fit(table)
+    >>> print(encoder.transform(table).tolist(), encoder.categories_)
+    [[1.0, 1.5], [0.0, 2.5], [nan, 4.0]] [array(['blue', 'red'], dtype='<U4'), None]
     """
     def __init__(self,
                  # "numeric" / "nominal" for each column; found from the values by default
@@ -199,6 +226,18 @@ class TableEncoder(TransformerMixin, BaseEstimator):
            )->"TableEncoder":
         """Learn the kinds of the columns and the categories of the nominal ones from these rows
         alone.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            Arrow, pandas or polars table, or 2-d array
+        y : object, default=None
+            ignored
+
+        Returns
+        -------
+        TableEncoder
+            the estimator itself
 
         Parameters
         ----------
@@ -233,6 +272,16 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         -------
         ndarray
             a table with the same columns
+
+        Parameters
+        ----------
+        X : ArrayLike
+            a table with the same columns
+
+        Returns
+        -------
+        ndarray
+            a table with the same columns
         """
         from sklearn.utils.validation import check_is_fitted
         check_is_fitted(self)
@@ -246,6 +295,15 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def get_feature_names_out(self, input_features:"ArrayLike|None"=None)->np.ndarray:
         """Names of the columns: one in, one out.
+
+        Parameters
+        ----------
+        input_features : ArrayLike | None, default=None
+            names of the input columns; None: those seen by `fit`
+
+        Returns
+        -------
+        ndarray
 
         Parameters
         ----------
@@ -389,6 +447,23 @@ def find_dataset(name:str, # a name from `list_datasets`
 def have_dataset(name:str, # a name from `list_datasets`
                 )->bool:   # can it be loaded without a download?
     """Is the data set here (in scikit-learn, `$BOOSTLIT_DATA` or the cache)?
+
+    Parameters
+    ----------
+    name : str
+        a name from `list_datasets`
+
+    Returns
+    -------
+    bool
+        can it be loaded without a download?
+
+    Examples
+    --------
+    >>> from boostlit import have_dataset, list_datasets, load_dataset
+    >>> wine = load_dataset("wine")
+    >>> print(wine.X.shape, wine.class_names, have_dataset("wine"), "wine" in str(list_datasets()))
+    (178, 13) ['class_0', 'class_1', 'class_2'] True True
 
     Parameters
     ----------
@@ -703,6 +778,28 @@ def load_dataset(name:str,           # a name from `list_datasets`
     >>> wine = load_dataset("wine")
     >>> print(wine.X.shape, wine.class_names, have_dataset("wine"), "wine" in str(list_datasets()))
     (178, 13) ['class_0', 'class_1', 'class_2'] True True
+
+    Parameters
+    ----------
+    name : str
+        a name from `list_datasets`
+    download : bool, default=True
+        fetch it from its public home if it is not here?
+    verify : bool, default=True
+        compare the content with the registry?
+    progress : bool, default=True
+        show a bar while downloading?
+
+    Returns
+    -------
+    Dataset
+
+    Examples
+    --------
+    >>> from boostlit import have_dataset, list_datasets, load_dataset
+    >>> wine = load_dataset("wine")
+    >>> print(wine.X.shape, wine.class_names, have_dataset("wine"), "wine" in str(list_datasets()))
+    (178, 13) ['class_0', 'class_1', 'class_2'] True True
     """
     info = dataset_info(name)
     if "sklearn" in info: return Dataset(name, _from_sklearn(name, info), info, "scikit-learn")
@@ -723,6 +820,18 @@ def load_dataset(name:str,           # a name from `list_datasets`
 def list_datasets()->pa.Table: # one row a data set
     """Every data set of the registry: size, kinds, classes, missing values, home, and whether it is
     here.
+
+    Returns
+    -------
+    pa.Table
+        one row a data set
+
+    Examples
+    --------
+    >>> from boostlit import have_dataset, list_datasets, load_dataset
+    >>> wine = load_dataset("wine")
+    >>> print(wine.X.shape, wine.class_names, have_dataset("wine"), "wine" in str(list_datasets()))
+    (178, 13) ['class_0', 'class_1', 'class_2'] True True
 
     Returns
     -------

@@ -87,6 +87,33 @@ class ShapeDisplay:
     >>> display = ShapeDisplay.from_estimator(AdaBoostClassifier(n_estimators=3).fit(X, y), n_features=1)
     >>> print(display.figure_ is not None)
     True
+
+    Parameters
+    ----------
+    parts : list
+        (feature, grid, contribution on the grid) of each panel
+    names : ArrayLike
+        of all features
+    categories : list | None, default=None
+        of all features; None where a feature is numeric
+    label : str, default=""
+        whom a positive contribution speaks for
+
+    Attributes
+    ----------
+    axes_ : array of matplotlib axes
+        one per feature
+    figure_ : matplotlib figure
+        the figure they are on
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from boostlit import AdaBoostClassifier, ShapeDisplay
+    >>> X, y = np.array([[1., 0.], [2., 1.], [3., 0.], [4., 1.]]), [0, 0, 1, 1]
+    >>> display = ShapeDisplay.from_estimator(AdaBoostClassifier(n_estimators=3).fit(X, y), n_features=1)
+    >>> print(display.figure_ is not None)
+    True
     """
     #: axes_ (array of matplotlib axes): one per feature
     #: figure_ (matplotlib figure): the figure they are on
@@ -119,6 +146,22 @@ class ShapeDisplay:
         -------
         ShapeDisplay
             the estimator itself
+
+        Parameters
+        ----------
+        est : BaseEstimator
+            fitted ensemble of stumps
+        n_features : int, default=4
+            most panels
+        axes : ArrayLike | None, default=None
+            where to draw; a new figure by default
+        run : int, default=0
+            number of the class, where there are more than two
+
+        Returns
+        -------
+        ShapeDisplay
+            the estimator itself
         """
         if getattr(est, "stumps_", None) is None:
             raise ValueError("ShapeDisplay draws fitted ensembles of stumps")
@@ -130,6 +173,16 @@ class ShapeDisplay:
 
     def plot(self, axes:"ArrayLike|None"=None)->"ShapeDisplay":
         """One small panel per feature: steps over numbers, dots over categories.
+
+        Parameters
+        ----------
+        axes : ArrayLike | None, default=None
+            axes to draw on; None: new ones
+
+        Returns
+        -------
+        ShapeDisplay
+            the estimator itself
 
         Parameters
         ----------
@@ -171,6 +224,17 @@ class ShapeDisplay:
             values of the feature
         contribution : ndarray
             what the feature adds to the score, along the grid
+
+        Parameters
+        ----------
+        ax : Any
+            axes to draw on; None: new ones
+        feature : int
+            number of the feature
+        grid : ndarray
+            values of the feature
+        contribution : ndarray
+            what the feature adds to the score, along the grid
         """
         words = self.categories[feature] if self.categories is not None else None
         if words is None:
@@ -188,6 +252,29 @@ def margins(est:BaseEstimator,          # a fitted two-class booster with `alpha
             y:"ArrayLike",              # their labels
            )->np.ndarray:               # margins in [-1, 1]
     """Normalised margins of labelled rows.
+
+    Parameters
+    ----------
+    est : BaseEstimator
+        a fitted two-class booster with `alphas_`
+    X : ArrayLike
+        rows
+    y : ArrayLike
+        their labels
+
+    Returns
+    -------
+    ndarray
+        margins in [-1, 1]
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from boostlit import AdaBoostClassifier, margins
+    >>> X, y = np.array([[1.], [2.], [3.], [4.]]), ["no", "no", "yes", "yes"]
+    >>> model = AdaBoostClassifier(n_estimators=3).fit(X, y)
+    >>> print(margins(model, X, y))
+    [1. 1. 1. 1.]
 
     Parameters
     ----------

@@ -392,9 +392,26 @@ class Callback:
     >>> model = AdaBoostClassifier(n_estimators=50, callbacks=[listener]).fit(X, y)
     >>> print(model.history_.num_rows)
     5
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from boostlit import AdaBoostClassifier, Callback
+    >>> class FiveRounds(Callback):
+    ...     def __call__(self, run): return len(run.history) == 5
+    >>> listener = FiveRounds()
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = AdaBoostClassifier(n_estimators=50, callbacks=[listener]).fit(X, y)
+    >>> print(model.history_.num_rows)
+    5
     """
     def begin(self, run:Run)->None:
         """Before the first round.
+
+        Parameters
+        ----------
+        run : Run
+            the conversation so far: its parts, its history, its settings
 
         Parameters
         ----------
@@ -404,6 +421,11 @@ class Callback:
     def __call__(self, run:Run)->bool: return False
     def end(self, run:Run)->None:
         """After the last round, also when something went wrong.
+
+        Parameters
+        ----------
+        run : Run
+            the conversation so far: its parts, its history, its settings
 
         Parameters
         ----------
@@ -467,6 +489,41 @@ def boost(oracle:Oracle,      # an `Oracle`
           **settings:Any,     # n_classes, learning_rate, sample
          )->Boosted:
     """Boost one oracle under one master.
+
+    Parameters
+    ----------
+    oracle : Oracle
+        an `Oracle`
+    master : Master
+        a `Master`
+    y : ndarray
+        signs -1 and +1, or class numbers for masters of classes
+    n_rounds : int
+        most rounds
+    weights : ndarray | None, default=None
+        start weights; None for uniform
+    callbacks : Iterable, default=()
+        listeners
+    plain : bool, default=False
+        never a fused conversation?
+    **settings : Any
+        n_classes, learning_rate, sample
+
+    Returns
+    -------
+    Boosted
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from boostlit import AdaBoost, StumpOracle, boost
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> signs, master = 2.*y - 1, AdaBoost()
+    >>> run = boost(StumpOracle(X), master, signs, n_rounds=10)
+    >>> print(
+    ...     len(run.hypotheses), "rounds, training error", round(float((run.scores * signs <= 0).mean()), 3)
+    ... )
+    10 rounds, training error 0.023
 
     Parameters
     ----------

@@ -43,6 +43,19 @@ class _Stagewise:
         Returns
         -------
         State
+
+        Parameters
+        ----------
+        y : ndarray
+            label of every row
+        weights : ndarray
+            weight of every row
+        n_classes : int, default=2
+            how many classes there are
+
+        Returns
+        -------
+        State
         """
         if n_classes != 2:
             raise ValueError(f"{type(self).__name__} works with two classes, got {n_classes}: "
@@ -52,6 +65,15 @@ class _Stagewise:
 
     def question(self, state:State)->tuple:
         """The labels, under the current weights.
+
+        Parameters
+        ----------
+        state : State
+            where the master stands: labels, weights, scores
+
+        Returns
+        -------
+        tuple
 
         Parameters
         ----------
@@ -79,11 +101,33 @@ class _Stagewise:
         Returns
         -------
         ndarray
+
+        Parameters
+        ----------
+        outputs : ndarray
+            answers of the hypothesis on the training rows
+        coefficient : float
+            what the hypothesis counts for
+        n_classes : int, default=2
+            how many classes there are
+
+        Returns
+        -------
+        ndarray
         """
         return coefficient*np.asarray(outputs, np.float64)
 
     def proba(self, scores:np.ndarray)->np.ndarray:
         """Scores are half the log-odds.
+
+        Parameters
+        ----------
+        scores : ndarray
+            score of every row so far
+
+        Returns
+        -------
+        ndarray
 
         Parameters
         ----------
@@ -111,9 +155,34 @@ class AdaBoost(_Stagewise):
     ...     len(run.hypotheses), "rounds, training error", round(float((run.scores * signs <= 0).mean()), 3)
     ... )
     10 rounds, training error 0.023
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from boostlit import AdaBoost, StumpOracle, boost
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> signs, master = 2.*y - 1, AdaBoost()
+    >>> run = boost(StumpOracle(X), master, signs, n_rounds=10)
+    >>> print(
+    ...     len(run.hypotheses), "rounds, training error", round(float((run.scores * signs <= 0).mean()), 3)
+    ... )
+    10 rounds, training error 0.023
     """
     def answer(self, state:State, outputs:np.ndarray, gain:float)->float:
         """The minimiser of Z.
+
+        Parameters
+        ----------
+        state : State
+            where the master stands: labels, weights, scores
+        outputs : ndarray
+            answers of the hypothesis on the training rows
+        gain : float
+            what the oracle says the hypothesis is worth
+
+        Returns
+        -------
+        float
 
         Parameters
         ----------
@@ -154,6 +223,15 @@ class AdaBoost(_Stagewise):
             answers of the hypothesis on the training rows
         coefficient : float
             what the hypothesis counts for
+
+        Parameters
+        ----------
+        state : State
+            where the master stands: labels, weights, scores
+        outputs : ndarray
+            answers of the hypothesis on the training rows
+        coefficient : float
+            what the hypothesis counts for
         """
         step = coefficient*np.asarray(outputs, np.float64)
         state.error, state.loss = exponential_step(
@@ -162,6 +240,17 @@ class AdaBoost(_Stagewise):
 
     def losses(self, scores:np.ndarray, y:np.ndarray)->np.ndarray:
         """The exponential loss.
+
+        Parameters
+        ----------
+        scores : ndarray
+            score of every row so far
+        y : ndarray
+            label of every row
+
+        Returns
+        -------
+        ndarray
 
         Parameters
         ----------
@@ -234,9 +323,32 @@ class Gentle(AdaBoost):
     >>> run = boost(StumpOracle(X, criterion="least_squares"), master, signs, n_rounds=10)
     >>> print("training error", round(float((run.scores*signs <= 0).mean()), 3))
     training error 0.025
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from boostlit import Gentle, StumpOracle, boost
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> signs, master = 2.*y - 1, Gentle()
+    >>> run = boost(StumpOracle(X, criterion="least_squares"), master, signs, n_rounds=10)
+    >>> print("training error", round(float((run.scores*signs <= 0).mean()), 3))
+    training error 0.025
     """
     def answer(self, state:State, outputs:np.ndarray, gain:float)->float:
         """One for a least-squares fit; its least-squares coefficient for a sign.
+
+        Parameters
+        ----------
+        state : State
+            where the master stands: labels, weights, scores
+        outputs : ndarray
+            answers of the hypothesis on the training rows
+        gain : float
+            what the oracle says the hypothesis is worth
+
+        Returns
+        -------
+        float
 
         Parameters
         ----------
@@ -264,6 +376,17 @@ class Gentle(AdaBoost):
 
     def halved(self, state:State, outputs:np.ndarray)->float:
         """One, or the largest half of it (of it, ...) that does not raise the loss.
+
+        Parameters
+        ----------
+        state : State
+            where the master stands: labels, weights, scores
+        outputs : ndarray
+            answers of the hypothesis on the training rows
+
+        Returns
+        -------
+        float
 
         Parameters
         ----------
@@ -305,11 +428,30 @@ class Logistic(_Stagewise):
     >>> run = boost(StumpOracle(X, criterion="least_squares"), master, signs, n_rounds=10)
     >>> print("training error", round(float((run.scores*signs <= 0).mean()), 3))
     training error 0.011
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from boostlit import Logistic, StumpOracle, boost
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> signs, master = 2.*y - 1, Logistic()
+    >>> run = boost(StumpOracle(X, criterion="least_squares"), master, signs, n_rounds=10)
+    >>> print("training error", round(float((run.scores*signs <= 0).mean()), 3))
+    training error 0.011
     """
     cut = 4.    # largest working response
 
     def question(self, state:State)->tuple:
         """Working responses, or labels under gradient weights for an oracle of signs.
+
+        Parameters
+        ----------
+        state : State
+            where the master stands: labels, weights, scores
+
+        Returns
+        -------
+        tuple
 
         Parameters
         ----------
@@ -331,6 +473,19 @@ class Logistic(_Stagewise):
 
     def answer(self, state:State, outputs:np.ndarray, gain:float)->float:
         """The Newton step, halved until the loss falls.
+
+        Parameters
+        ----------
+        state : State
+            where the master stands: labels, weights, scores
+        outputs : ndarray
+            answers of the hypothesis on the training rows
+        gain : float
+            what the oracle says the hypothesis is worth
+
+        Returns
+        -------
+        float
 
         Parameters
         ----------
@@ -369,6 +524,19 @@ class Logistic(_Stagewise):
         Returns
         -------
         float
+
+        Parameters
+        ----------
+        state : State
+            where the master stands: labels, weights, scores
+        outputs : ndarray
+            answers of the hypothesis on the training rows
+        step : float
+            length of the step that is tried
+
+        Returns
+        -------
+        float
         """
         now = state.start @ self.losses(state.scores, state.y)
         for _ in range(40):
@@ -388,6 +556,15 @@ class Logistic(_Stagewise):
             answers of the hypothesis on the training rows
         coefficient : float
             what the hypothesis counts for
+
+        Parameters
+        ----------
+        state : State
+            where the master stands: labels, weights, scores
+        outputs : ndarray
+            answers of the hypothesis on the training rows
+        coefficient : float
+            what the hypothesis counts for
         """
         state.scores += coefficient*np.asarray(outputs, np.float64)
         state.loss = float(state.start @ self.losses(state.scores, state.y))
@@ -396,6 +573,17 @@ class Logistic(_Stagewise):
 
     def losses(self, scores:np.ndarray, y:np.ndarray)->np.ndarray:
         """Logistic loss in bits: one at margin zero.
+
+        Parameters
+        ----------
+        scores : ndarray
+            score of every row so far
+        y : ndarray
+            label of every row
+
+        Returns
+        -------
+        ndarray
 
         Parameters
         ----------
@@ -428,9 +616,32 @@ class MadaBoost(AdaBoost):
     >>> run = boost(StumpOracle(X), master, signs, n_rounds=10)
     >>> print("training error", round(float((run.scores*signs <= 0).mean()), 3))
     training error 0.018
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from boostlit import MadaBoost, StumpOracle, boost
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> signs, master = 2.*y - 1, MadaBoost()
+    >>> run = boost(StumpOracle(X), master, signs, n_rounds=10)
+    >>> print("training error", round(float((run.scores*signs <= 0).mean()), 3))
+    training error 0.018
     """
     def answer(self, state:State, outputs:np.ndarray, gain:float)->float:
         """AdaBoost's step, halved until MadaBoost's loss falls.
+
+        Parameters
+        ----------
+        state : State
+            where the master stands: labels, weights, scores
+        outputs : ndarray
+            answers of the hypothesis on the training rows
+        gain : float
+            what the oracle says the hypothesis is worth
+
+        Returns
+        -------
+        float
 
         Parameters
         ----------
@@ -464,6 +675,15 @@ class MadaBoost(AdaBoost):
             answers of the hypothesis on the training rows
         coefficient : float
             what the hypothesis counts for
+
+        Parameters
+        ----------
+        state : State
+            where the master stands: labels, weights, scores
+        outputs : ndarray
+            answers of the hypothesis on the training rows
+        coefficient : float
+            what the hypothesis counts for
         """
         state.scores += coefficient*np.asarray(outputs, np.float64)
         margins = state.y*state.scores
@@ -474,6 +694,17 @@ class MadaBoost(AdaBoost):
 
     def losses(self, scores:np.ndarray, y:np.ndarray)->np.ndarray:
         """Exponential where the margin is positive, linear where it is not.
+
+        Parameters
+        ----------
+        scores : ndarray
+            score of every row so far
+        y : ndarray
+            label of every row
+
+        Returns
+        -------
+        ndarray
 
         Parameters
         ----------
@@ -531,6 +762,21 @@ class SAMME:
     >>> run = boost(StumpOracle(X, n_classes=3), master, y, n_rounds=10, n_classes=3)
     >>> print(len(run.hypotheses), "rounds")
     10 rounds
+
+    Parameters
+    ----------
+    silence : str, default="guess"
+        what silence does to a weight: a key of `SILENCE`
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from boostlit import SAMME, StumpOracle, boost
+    >>> X, y = load_wine(return_X_y=True)
+    >>> master = SAMME()
+    >>> run = boost(StumpOracle(X, n_classes=3), master, y, n_rounds=10, n_classes=3)
+    >>> print(len(run.hypotheses), "rounds")
+    10 rounds
     """
     takes = ("class",)
     corrective = wide = False
@@ -541,6 +787,19 @@ class SAMME:
 
     def start(self, y:np.ndarray, weights:np.ndarray, n_classes:int=2)->State:
         """Scores of zero for every class.
+
+        Parameters
+        ----------
+        y : ndarray
+            label of every row
+        weights : ndarray
+            weight of every row
+        n_classes : int, default=2
+            how many classes there are
+
+        Returns
+        -------
+        State
 
         Parameters
         ----------
@@ -569,11 +828,33 @@ class SAMME:
         Returns
         -------
         tuple
+
+        Parameters
+        ----------
+        state : State
+            where the master stands: labels, weights, scores
+
+        Returns
+        -------
+        tuple
         """
         return state.y, state.weights
 
     def answer(self, state:State, outputs:np.ndarray, gain:float)->float:
         """The coefficient of the equation above.
+
+        Parameters
+        ----------
+        state : State
+            where the master stands: labels, weights, scores
+        outputs : ndarray
+            answers of the hypothesis on the training rows
+        gain : float
+            what the oracle says the hypothesis is worth
+
+        Returns
+        -------
+        float
 
         Parameters
         ----------
@@ -609,6 +890,15 @@ class SAMME:
             answers of the hypothesis on the training rows
         coefficient : float
             what the hypothesis counts for
+
+        Parameters
+        ----------
+        state : State
+            where the master stands: labels, weights, scores
+        outputs : ndarray
+            answers of the hypothesis on the training rows
+        coefficient : float
+            what the hypothesis counts for
         """
         K, outputs = state.n_classes, np.asarray(outputs)
         penalise_mistakes(state.weights, state.y, outputs, coefficient, SILENCE[self.silence](K))
@@ -618,6 +908,19 @@ class SAMME:
 
     def spread(self, outputs:np.ndarray, coefficient:float, n_classes:int)->np.ndarray:
         """What a hypothesis adds to the score of every class.
+
+        Parameters
+        ----------
+        outputs : ndarray
+            answers of the hypothesis on the training rows
+        coefficient : float
+            what the hypothesis counts for
+        n_classes : int
+            how many classes there are
+
+        Returns
+        -------
+        ndarray
 
         Parameters
         ----------
@@ -647,12 +950,32 @@ class SAMME:
         Returns
         -------
         ndarray
+
+        Parameters
+        ----------
+        scores : ndarray
+            score of every row so far
+        y : ndarray
+            label of every row
+
+        Returns
+        -------
+        ndarray
         """
         own = scores[class_numbers(y), np.arange(len(y))]
         return np.exp(-np.clip((1 - 1/len(scores))*own, -700, 700))
 
     def proba(self, scores:np.ndarray)->np.ndarray:
         """The minimiser of the loss: probabilities proportional to exp((K-1)/K F).
+
+        Parameters
+        ----------
+        scores : ndarray
+            score of every row so far
+
+        Returns
+        -------
+        ndarray
 
         Parameters
         ----------
@@ -689,6 +1012,16 @@ class Multinomial:
     >>> run = boost(StumpOracle(X, criterion="least_squares"), master, y, n_rounds=10, n_classes=3)
     >>> print(len(run.hypotheses), "rounds")
     10 rounds
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from boostlit import Multinomial, StumpOracle, boost
+    >>> X, y = load_wine(return_X_y=True)
+    >>> master = Multinomial()
+    >>> run = boost(StumpOracle(X, criterion="least_squares"), master, y, n_rounds=10, n_classes=3)
+    >>> print(len(run.hypotheses), "rounds")
+    10 rounds
     """
     takes = ("sign", "silence", "real")
     corrective, wide = False, True
@@ -696,6 +1029,19 @@ class Multinomial:
 
     def start(self, y:np.ndarray, weights:np.ndarray, n_classes:int)->State:
         """Scores of zero for every class.
+
+        Parameters
+        ----------
+        y : ndarray
+            label of every row
+        weights : ndarray
+            weight of every row
+        n_classes : int
+            how many classes there are
+
+        Returns
+        -------
+        State
 
         Parameters
         ----------
@@ -727,6 +1073,15 @@ class Multinomial:
         Returns
         -------
         tuple
+
+        Parameters
+        ----------
+        state : State
+            where the master stands: labels, weights, scores
+
+        Returns
+        -------
+        tuple
         """
         p = softmax(state.scores)
         slope, curve = state.own - p, np.maximum(p*(1 - p), 1e-12)
@@ -739,6 +1094,19 @@ class Multinomial:
 
     def answer(self, state:State, outputs:np.ndarray, gain:float)->float:
         """Newton steps of all classes, halved together until the loss falls.
+
+        Parameters
+        ----------
+        state : State
+            where the master stands: labels, weights, scores
+        outputs : ndarray
+            answers of the hypothesis on the training rows
+        gain : float
+            what the oracle says the hypothesis is worth
+
+        Returns
+        -------
+        float
 
         Parameters
         ----------
@@ -778,6 +1146,15 @@ class Multinomial:
             answers of the hypothesis on the training rows
         coefficient : float
             what the hypothesis counts for
+
+        Parameters
+        ----------
+        state : State
+            where the master stands: labels, weights, scores
+        outputs : ndarray
+            answers of the hypothesis on the training rows
+        coefficient : float
+            what the hypothesis counts for
         """
         state.scores += self.spread(outputs, coefficient, state.n_classes)
         state.loss = float(state.start @ self.losses(state.scores, state.y))
@@ -786,6 +1163,19 @@ class Multinomial:
 
     def spread(self, outputs:np.ndarray, coefficient:float, n_classes:int)->np.ndarray:
         """Answers times coefficients, centred over the classes.
+
+        Parameters
+        ----------
+        outputs : ndarray
+            answers of the hypothesis on the training rows
+        coefficient : float
+            what the hypothesis counts for
+        n_classes : int
+            how many classes there are
+
+        Returns
+        -------
+        ndarray
 
         Parameters
         ----------
@@ -816,12 +1206,32 @@ class Multinomial:
         Returns
         -------
         ndarray
+
+        Parameters
+        ----------
+        scores : ndarray
+            score of every row so far
+        y : ndarray
+            label of every row
+
+        Returns
+        -------
+        ndarray
         """
         own = scores[class_numbers(y), np.arange(len(y))]
         return (np.logaddexp.reduce(scores, axis=0) - own)/math.log(2)
 
     def proba(self, scores:np.ndarray)->np.ndarray:
         """Probabilities of the classes, from scores.
+
+        Parameters
+        ----------
+        scores : ndarray
+            score of every row so far
+
+        Returns
+        -------
+        ndarray
 
         Parameters
         ----------

@@ -598,6 +598,26 @@ def save_model(est:"BaseEstimator",      # a fitted estimator whose class declar
     ...     again = load_model(folder + "/wine.arrow")
     >>> print(bool((again.predict(X) == model.predict(X)).all()))
     True
+
+    Parameters
+    ----------
+    est : BaseEstimator
+        a fitted estimator whose class declares `file_fields`
+    path : str | os.PathLike
+        file to write
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from sklearn.datasets import load_wine
+    >>> from boostlit import AdaBoostClassifier, load_model, save_model
+    >>> X, y = load_wine(return_X_y=True)
+    >>> model = AdaBoostClassifier(n_estimators=5).fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_model(model, folder + "/wine.arrow")
+    ...     again = load_model(folder + "/wine.arrow")
+    >>> print(bool((again.predict(X) == model.predict(X)).all()))
+    True
     """
     from boostlit import __version__
     cls, leaves = type(est), []
@@ -692,6 +712,31 @@ def load_model(path:"str|os.PathLike", # file written by `save_model`
                classes:"tuple|list"=(), # classes of your own that the file may hold
               )->"BaseEstimator":      # the fitted estimator
     """Read a fitted estimator; a damaged, foreign or newer file gives a ValueError and runs nothing.
+
+    Parameters
+    ----------
+    path : str | os.PathLike
+        file written by `save_model`
+    classes : tuple | list, default=()
+        classes of your own that the file may hold
+
+    Returns
+    -------
+    BaseEstimator
+        the fitted estimator
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from sklearn.datasets import load_wine
+    >>> from boostlit import AdaBoostClassifier, load_model, save_model
+    >>> X, y = load_wine(return_X_y=True)
+    >>> model = AdaBoostClassifier(n_estimators=5).fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_model(model, folder + "/wine.arrow")
+    ...     again = load_model(folder + "/wine.arrow")
+    >>> print(bool((again.predict(X) == model.predict(X)).all()))
+    True
 
     Parameters
     ----------

@@ -180,6 +180,20 @@ class ModelDisplay:
         -------
         ModelDisplay
             the estimator itself
+
+        Parameters
+        ----------
+        est : BaseEstimator
+            a fitted estimator
+        top : int, default=10
+            how many of the strongest terms to show
+        ax : object, default=None
+            axes to draw on; None: new ones
+
+        Returns
+        -------
+        ModelDisplay
+            the estimator itself
         """
         check_is_fitted(est)
         if not hasattr(est, cls.needs):
@@ -189,6 +203,16 @@ class ModelDisplay:
 
     def plot(self, ax:object=None)->"ModelDisplay":
         """Draw on `ax`, or on a new figure.
+
+        Parameters
+        ----------
+        ax : object, default=None
+            axes to draw on; None: new ones
+
+        Returns
+        -------
+        ModelDisplay
+            the estimator itself
 
         Parameters
         ----------
@@ -210,6 +234,15 @@ class ModelDisplay:
 
     def arguments(self, ax:object)->dict:
         """What the drawing function is told besides the estimator.
+
+        Parameters
+        ----------
+        ax : object
+            axes to draw on; None: new ones
+
+        Returns
+        -------
+        dict
 
         Parameters
         ----------
@@ -292,11 +325,59 @@ class RuleDisplay(ModelDisplay):
     >>> display = RuleDisplay.from_estimator(model, top=1)
     >>> print(len(str(display).splitlines()) > 0)
     True
+
+    Parameters
+    ----------
+    est : BaseEstimator
+        a fitted estimator
+    top : int, default=10
+        most terms drawn and printed
+
+    Attributes
+    ----------
+    ax_ : axes
+        what was drawn on
+    figure_ : figure
+        the figure it belongs to
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from boostlit import CompositionalBoostClassifier, RuleDisplay
+    >>> X, y = load_wine(return_X_y=True)
+    >>> model = CompositionalBoostClassifier(n_estimators=5).fit(X[:, :4], y)
+    >>> display = RuleDisplay.from_estimator(model, top=1)
+    >>> print(len(str(display).splitlines()) > 0)
+    True
     """
     draws, needs = "plot_rules", "rule_items_"
 
 class ProductDisplay(ModelDisplay):
     """Products of two stumps as sign maps.
+
+    Parameters
+    ----------
+    est : BaseEstimator
+        a fitted estimator
+    top : int, default=10
+        most terms drawn and printed
+
+    Attributes
+    ----------
+    ax_ : axes
+        what was drawn on
+    figure_ : figure
+        the figure it belongs to
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from boostlit import ProductDisplay, QuadraticBoostClassifier
+    >>> X = np.random.default_rng(0).uniform(-1, 1, (200, 2))
+    >>> model = QuadraticBoostClassifier(n_estimators=6, random_state=0).fit(X, X[:, 0]*X[:, 1] > 0)
+    >>> display = ProductDisplay.from_estimator(model, top=1)
+    >>> print(len(str(display).splitlines()) > 0)
+    True
 
     Parameters
     ----------
@@ -334,11 +415,46 @@ class ProductDisplay(ModelDisplay):
         Returns
         -------
         dict
+
+        Parameters
+        ----------
+        ax : object
+            axes to draw on; None: new ones
+
+        Returns
+        -------
+        dict
         """
         return dict(k=min(self.top, 6) if ax is None else np.size(ax), axes=ax)
 
 class ProjectionDisplay(ModelDisplay):
     """Directions of the stumps on pairs over the rounds.
+
+    Parameters
+    ----------
+    est : BaseEstimator
+        a fitted estimator
+    top : int, default=10
+        most terms drawn and printed
+
+    Attributes
+    ----------
+    ax_ : axes
+        what was drawn on
+    figure_ : figure
+        the figure it belongs to
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from boostlit import PairwiseBoostClassifier, ProjectionDisplay
+    >>> rng = np.random.default_rng(0)
+    >>> pairs = rng.normal(size=(300, 2, 2))
+    >>> alike = np.where(np.abs(pairs[:, 0] - pairs[:, 1]).sum(1) < 1.5, 1, -1)
+    >>> model = PairwiseBoostClassifier(n_estimators=10).fit(pairs, alike)
+    >>> display = ProjectionDisplay.from_estimator(model)
+    >>> print(len(str(display).splitlines()) > 0)
+    True
 
     Parameters
     ----------
@@ -395,11 +511,58 @@ class BilinearDisplay(ModelDisplay):
     >>> display = BilinearDisplay.from_estimator(model)
     >>> print(len(str(display).splitlines()) > 0)
     True
+
+    Parameters
+    ----------
+    est : BaseEstimator
+        a fitted estimator
+    top : int, default=10
+        most terms drawn and printed
+
+    Attributes
+    ----------
+    ax_ : axes
+        what was drawn on
+    figure_ : figure
+        the figure it belongs to
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from boostlit import BilinearDisplay, SparseBilinearClassifier
+    >>> digits = load_digits(n_class=2)
+    >>> model = SparseBilinearClassifier(fit_intercept=True).fit(digits.images/16, digits.target)
+    >>> display = BilinearDisplay.from_estimator(model)
+    >>> print(len(str(display).splitlines()) > 0)
+    True
     """
     draws, needs, whole = "plot_components", "components_", True
 
 class PatternDisplay(ModelDisplay):
     """Stumps, itemsets, kernels or subgraphs of a linear program as labelled bars.
+
+    Parameters
+    ----------
+    est : BaseEstimator
+        a fitted estimator
+    top : int, default=10
+        most terms drawn and printed
+
+    Attributes
+    ----------
+    ax_ : axes
+        what was drawn on
+    figure_ : figure
+        the figure it belongs to
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from boostlit import LPBoostClassifier, PatternDisplay
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> display = PatternDisplay.from_estimator(LPBoostClassifier(nu=.3).fit(X[::4, :3], y[::4]), top=3)
+    >>> print(display.figure_ is not None)
+    True
 
     Parameters
     ----------
@@ -486,6 +649,30 @@ class StumpDisplay(ModelDisplay):
     >>> print(display)
     x12 ≤ 755: 1
     x12 > 755: 0
+
+    Parameters
+    ----------
+    est : BaseEstimator
+        a fitted estimator
+    top : int, default=10
+        most terms drawn and printed
+
+    Attributes
+    ----------
+    ax_ : axes
+        what was drawn on
+    figure_ : figure
+        the figure it belongs to
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from boostlit import DecisionStumpClassifier, StumpDisplay
+    >>> X, y = load_wine(return_X_y=True)
+    >>> display = StumpDisplay.from_estimator(DecisionStumpClassifier().fit(X, y))
+    >>> print(display)
+    x12 ≤ 755: 1
+    x12 > 755: 0
     """
     draws, needs, whole = "plot_stump", "stump_", True
 
@@ -534,6 +721,32 @@ def plot_axis(est,        # a fitted linear discriminant
 class AxisDisplay(ModelDisplay):
     """What each feature adds to the distance between two classes on the first axis of a
     discriminant.
+
+    Parameters
+    ----------
+    est : BaseEstimator
+        a fitted estimator
+    top : int, default=10
+        most terms drawn and printed
+
+    Attributes
+    ----------
+    ax_ : axes
+        what was drawn on
+    figure_ : figure
+        the figure it belongs to
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from boostlit import AxisDisplay, WeightedLDA
+    >>> X, y = load_wine(return_X_y=True)
+    >>> display = AxisDisplay.from_estimator(WeightedLDA(n_components=2).fit(X[:, :3], y), top=3)
+    >>> print(display)
+    from 0 to 1
+       +2.769  x0
+       +0.308  x2
+       +0.007  x1
 
     Parameters
     ----------

@@ -292,6 +292,36 @@ class StumpOracle:
     >>> stump, edge = oracle.best(y, np.full(4, .25))
     >>> print(f"cut at {stump['threshold']}, edge {edge:.2f}")
     cut at 1.5, edge 0.50
+
+    Parameters
+    ----------
+    X : ndarray
+        (n, d) float64; nominal columns as codes, NaN for missing
+    kinds : list | None, default=None
+        "numeric" or "nominal", one a column; None for all numeric
+    max_bins : int | None, default=256
+        most codes a numeric column; None keeps every distinct value
+    criterion : str, default="error"
+        "error", "entropy" or "least_squares"
+    n_jobs : int, default=1
+        threads that share the features
+    n_classes : int | None, default=None
+        for stumps that name a class; None for signs or reals
+
+    Attributes
+    ----------
+    shape : tuple
+        Rows and columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from boostlit import StumpOracle
+    >>> X, y = np.array([[1.], [2.], [3.], [4.]]), np.array([-1., -1., 1., -1.])
+    >>> oracle = StumpOracle(X)
+    >>> stump, edge = oracle.best(y, np.full(4, .25))
+    >>> print(f"cut at {stump['threshold']}, edge {edge:.2f}")
+    cut at 1.5, edge 0.50
     """
     def __init__(self,
                  X:np.ndarray,          # (n, d) float64; nominal columns as codes, NaN for missing
@@ -328,6 +358,10 @@ class StumpOracle:
         Returns
         -------
         Joint
+
+        Returns
+        -------
+        Joint
         """
         if self.joint is None or len(self.joint.home) != len(self.codes):
             # too few rows to be worth it
@@ -340,6 +374,17 @@ class StumpOracle:
 
     def ask(self, targets:np.ndarray, weights:np.ndarray)->tuple:
         """The best stump for these targets under these weights, and its gain.
+
+        Parameters
+        ----------
+        targets : ndarray
+            what the hypothesis should answer, one number per row
+        weights : ndarray
+            weight of every row
+
+        Returns
+        -------
+        tuple
 
         Parameters
         ----------
@@ -370,6 +415,17 @@ class StumpOracle:
         Returns
         -------
         ndarray
+
+        Parameters
+        ----------
+        stump : ndarray
+            a hypothesis that the oracle has answered with
+        X : ndarray
+            rows, one per example: an array, or a table with named columns
+
+        Returns
+        -------
+        ndarray
         """
         return stump_outputs(stump, X)[0]
 
@@ -385,11 +441,31 @@ class StumpOracle:
         Returns
         -------
         list
+
+        Parameters
+        ----------
+        stump : ndarray
+            a hypothesis that the oracle has answered with
+
+        Returns
+        -------
+        list
         """
         return [int(stump["feature"])]
 
     def best(self, y:np.ndarray, w:np.ndarray)->tuple:
         """Best stump for signs (or real targets) `y` under weights `w`, and its edge.
+
+        Parameters
+        ----------
+        y : ndarray
+            label of every row
+        w : ndarray
+            weight of every row
+
+        Returns
+        -------
+        tuple
 
         Parameters
         ----------
@@ -419,6 +495,19 @@ class StumpOracle:
         Returns
         -------
         tuple
+
+        Parameters
+        ----------
+        y : ndarray
+            label of every row
+        w : ndarray
+            weight of every row
+        n_classes : int
+            how many classes there are
+
+        Returns
+        -------
+        tuple
         """
         y, w = _check_question(self, y, w)
         if not ((y >= 0) & (y < n_classes) & (y == np.floor(y))).all():
@@ -427,6 +516,15 @@ class StumpOracle:
 
     def outputs(self, stump:np.ndarray)->np.ndarray:
         """The stump on the training rows, from the codes.
+
+        Parameters
+        ----------
+        stump : ndarray
+            a hypothesis that the oracle has answered with
+
+        Returns
+        -------
+        ndarray
 
         Parameters
         ----------
@@ -754,6 +852,45 @@ class DecisionStumpClassifier(ClassifierMixin, BaseEstimator):
     >>> stump = DecisionStumpClassifier().fit(X, y)
     >>> print(f"{stump.score(X, y):.3f}")
     0.923
+
+    Parameters
+    ----------
+    criterion : str, default="error"
+        "error" or "entropy"
+    max_bins : int | None, default=None
+        most codes a numeric column; None for exact cuts
+    categorical_features : ArrayLike | str | None, default=None
+        indices, names or mask of nominal columns; words are nominal anyway
+    nominal_features : ArrayLike | str | None, default="deprecated"
+        old name of `categorical_features`
+
+    Attributes
+    ----------
+    stump_ : record of STUMP
+        the stump; its branches hold numbers of classes
+    kinds_ : list of str
+        "numeric" or "nominal", one per column
+    categories_ : list
+        words of the nominal columns, in the order of their codes; None for others
+    readings_ : list of str
+        what each column of a table was read as
+    missing_ : list of bool
+        which columns had missing values in training
+    classes_
+        the classes, sorted; columns of probabilities are in this order
+    n_features_in_
+        number of columns seen by `fit`
+    feature_names_in_
+        names of the columns seen by `fit`, where it was given a table
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from boostlit import DecisionStumpClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> stump = DecisionStumpClassifier().fit(X, y)
+    >>> print(f"{stump.score(X, y):.3f}")
+    0.923
     """
     #: stump_ (record of STUMP): the stump; its branches hold numbers of classes
     #: kinds_ (list of str): "numeric" or "nominal", one per column
@@ -777,6 +914,20 @@ class DecisionStumpClassifier(ClassifierMixin, BaseEstimator):
         self, X: "ArrayLike", y: "ArrayLike", sample_weight: "ArrayLike|None" = None
     ) -> "DecisionStumpClassifier":
         """Find the best stump for weighted rows.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+        y : ArrayLike
+            label of every row
+        sample_weight : ArrayLike | None, default=None
+            weight of every row; None: all the same
+
+        Returns
+        -------
+        DecisionStumpClassifier
+            the estimator itself
 
         Parameters
         ----------
@@ -816,6 +967,15 @@ class DecisionStumpClassifier(ClassifierMixin, BaseEstimator):
 
     def predict(self, X:"ArrayLike")->np.ndarray:
         """The class of the branch each row falls into.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Returns
+        -------
+        ndarray
 
         Parameters
         ----------

@@ -394,11 +394,29 @@ class BoostingClassifierMixin(WholeFit):
         Returns
         -------
         ndarray
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Returns
+        -------
+        ndarray
         """
         return self._labels(self.decision_function(X))
 
     def predict_proba(self, X:"ArrayLike")->np.ndarray:
         """Class probabilities of the rows of `X`, columns in the order of `classes_`.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Returns
+        -------
+        ndarray
 
         Parameters
         ----------
@@ -422,11 +440,29 @@ class BoostingClassifierMixin(WholeFit):
         Yields
         ------
         Iterator[ndarray]
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Yields
+        ------
+        Iterator[ndarray]
         """
         for scores in self.staged_decision_function(X): yield self._labels(scores)
 
     def staged_predict_proba(self, X:"ArrayLike")->"Iterator[np.ndarray]":
         """Class probabilities after every round.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Yields
+        ------
+        Iterator[ndarray]
 
         Parameters
         ----------

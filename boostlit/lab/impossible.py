@@ -10,7 +10,7 @@ __all__ = ['COSTS', 'PENALTIES', 'SINGLE', 'LIMIT', 'VARIANTS', 'FAMILIES', 'COM
            'code_hash', 'provenance', 'store_splits', 'stored_splits', 'impossible',
            'impossible_rows']
 
-# %% ../../nbs/bilinear/12_impossible.ipynb #ba4cd911
+# %% ../../nbs/bilinear/12_impossible.ipynb #29650706
 import ast
 import csv
 import datetime
@@ -19,6 +19,7 @@ import importlib.metadata
 import inspect
 import pathlib
 import textwrap
+from collections.abc import Callable
 from importlib.resources import files
 from typing import Any
 import numpy as np
@@ -182,8 +183,9 @@ def variant_rows(data, train, test, seed, n_rounds=8):
                     | both_measures(data.y[test], est.decision_function(X[test])))
     return rows
 
-# %% ../../nbs/bilinear/12_impossible.ipynb #967d4d7a
-FAMILIES = {"svm-sqrt": (ceiling_rows, dict(reading="sqrt")),
+# %% ../../nbs/bilinear/12_impossible.ipynb #9501a002
+FAMILIES: dict[str, tuple[Callable[..., list], dict[str, Any]]] = {
+            "svm-sqrt": (ceiling_rows, dict(reading="sqrt")),
             "svm-counts": (ceiling_rows, dict(reading="counts")),
             "svm-frequency": (ceiling_rows, dict(reading="frequency")),
             "l1-sqrt": (nested_rows, dict(reading="sqrt", penalty="l1")),
@@ -225,11 +227,12 @@ class _Bare(ast.NodeTransformer):
         node.annotation = None
         return node
 
-# %% ../../nbs/bilinear/12_impossible.ipynb #19f959d2
+# %% ../../nbs/bilinear/12_impossible.ipynb #88d8ce58
 def provenance(book:str)->dict:
     "Where a row comes from: codebook, code, versions, day, command."
     version = lambda name: f"{name} {importlib.metadata.version(name)}"
-    return dict(codebook=book, code=code_hash(feature_sign, ridge_fit, first_penalties, joint_terms),
+    code = code_hash(feature_sign, ridge_fit, first_penalties, joint_terms)
+    return dict(codebook=book, code=code,
                 versions=", ".join(map(version, ("numpy", "scikit-learn"))),
                 date=datetime.date.today().isoformat(), command=COMMAND)
 

@@ -59,9 +59,9 @@ def fold_errors(make, # dict name -> function giving a fresh classifier, and whe
         out[name] = (float(np.mean(e)), float(np.std(e, ddof=1)))
     return out
 
-# %% ../../nbs/bilinear/08_matrices.ipynb #eff0d84a
+# %% ../../nbs/bilinear/08_matrices.ipynb #2334c95f
 #| code-fold: true
-#| code-summary: "`matrix_sets`: six small sets of labelled matrices: waves, gestures, motions, digits, texts, letters"
+#| code-summary: "`matrix_sets`: six small sets of labelled matrices: waves, gestures, motions"
 def matrix_sets(seed:int=0,   # of the random numbers
                )->dict:       # name -> (blocks (n, words, components), labels)
     "Six small sets of labelled matrices: waves, gestures, motions, digits, texts, letters."
@@ -83,9 +83,9 @@ def matrix_sets(seed:int=0,   # of the random numbers
     sets["letters, 4 x 57"] = _letters(r)
     return sets
 
-# %% ../../nbs/bilinear/08_matrices.ipynb #5cf20fe9
+# %% ../../nbs/bilinear/08_matrices.ipynb #b4400d85
 #| code-fold: true
-#| code-summary: "`_texts`: counts of words in paragraphs: two topics share their words but not their order"
+#| code-summary: "`_texts`: counts of words in paragraphs: two topics share their words but not"
 def _texts(r, n=150):
     "Counts of words in paragraphs: two topics share their words but not their order."
     y = np.arange(n) % 2
@@ -197,9 +197,9 @@ def matrix_methods()->dict: # name -> function that makes a fresh classifier of 
             "corrective": CorrectiveBilinearClassifier, "L1 logistic": cells,
             "CP, rank 3": CPClassifier, "MiniRocket-like": rocket}
 
-# %% ../../nbs/bilinear/08_matrices.ipynb #bafba6f7
+# %% ../../nbs/bilinear/08_matrices.ipynb #4e6bc918
 #| code-fold: true
-#| code-summary: "`matrix_race`: accuracy, log loss and time of every method on one set, both halves"
+#| code-summary: "`matrix_race`: accuracy, log loss and time of every method on one set, both"
 def matrix_race(X, y)->list: # a dict for each method: right, log loss, seconds of the slower fit
     "Every method on one set, fitted to each half and judged on the other."
     half, rows = np.arange(len(y))//len(np.unique(y)) % 2 == 1, []

@@ -576,6 +576,16 @@ class _ScoresOfModels(Predictions):
         -------
         ndarray
             (n, programs), in [-1, 1]
+
+        Parameters
+        ----------
+        X : ArrayLike
+            (n, programs), in [-1, 1]
+
+        Returns
+        -------
+        ndarray
+            (n, programs), in [-1, 1]
         """
         check_is_fitted(self)
         X = self._read(X)
@@ -583,6 +593,15 @@ class _ScoresOfModels(Predictions):
 
     def decision_function(self, X:"ArrayLike")->np.ndarray:
         """Log-odds where a link was fitted, else scores of the program: (n,), or (n, K).
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Returns
+        -------
+        ndarray
 
         Parameters
         ----------
@@ -611,6 +630,15 @@ class _ScoresOfModels(Predictions):
         Yields
         ------
         Iterator[ndarray]
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Yields
+        ------
+        Iterator[ndarray]
         """
         check_is_fitted(self)
         X = self._read(X)
@@ -620,6 +648,16 @@ class _ScoresOfModels(Predictions):
 
     def proba_of(self, scores:np.ndarray)->np.ndarray: # (n, K)
         """Probabilities of scores; those of an unlinked program count as half the log-odds.
+
+        Parameters
+        ----------
+        scores : ndarray
+            (n, K)
+
+        Returns
+        -------
+        ndarray
+            (n, K)
 
         Parameters
         ----------
@@ -792,10 +830,106 @@ class LPBoostClassifier(_ScoresOfModels, _LPBoostBase):
     >>> model = LPBoostClassifier(nu=.2).fit(X[::2, :4], y[::2])
     >>> print(f"{model.score(X[1::2, :4], y[1::2]):.2f}")
     0.87
+
+    Parameters
+    ----------
+    oracle : str | BaseEstimator, default="stumps"
+        or "itemsets", "subgraphs", a classifier
+    nu : float | Literal['auto'], default="auto"
+        share of rows that may miss the margin, or "auto"
+    max_length : int, default=3
+        most items or edges of a pattern
+    gap : float | None, default=None
+        stop here; None: 1e-3 (interior), 1e-6 (simplex)
+    max_rounds : int, default=1000
+        most questions to the oracle
+    columns_per_round : int, default=10
+        most patterns added per round; stumps: at least 80
+    node_budget : int | None, default=None
+        most patterns visited per round; None for no limit
+    stabilise : float, default=0.
+        in [0, 1): ask nearer to the best weights (simplex)
+    max_bins : int | str | None, default="auto"
+        most codes per column; "auto": 64 or fewer
+    nominal_features : ArrayLike | None, default="deprecated"
+        now categorical_features
+    random_state : int | None, default=None
+        seed of held-out rows and of base learners
+    verbose : bool, default=False
+        progress bar?
+    solver : str, default="auto"
+        "interior", "simplex", or "auto"
+    calibrate : bool | str, default="auto"
+        fit probabilities? "auto": when nu is chosen
+    categorical_features : ArrayLike | None, default=None
+        indices, names or mask
+    class_weight : dict | str | None, default=None
+        factors of classes, or "balanced"
+    callbacks : list | None, default=None
+        functions of the run, called after every round (interior)
+
+    Attributes
+    ----------
+    classes_
+        the classes, sorted; columns of probabilities are in this order
+    link_ : dict or None
+        scale and shift that turn scores into log-odds
+    nu_ : float array
+        nu of each program
+    nu_path_ : dict or None
+        shares tried and their held-out log losses, when nu was chosen
+    terms_ : pyarrow.Table
+        Patterns in words with their weights, one row per pattern.
+    rho_ : ndarray
+        The margin of the program, one per model.
+    history_ : Arrow table
+        one row per round: round, error, edge, alpha, loss, and more where there is more
+    language_ : str
+        "stumps", "itemsets", "subgraphs", "kernels" or "learner"
+    models_ : list of dicts
+        per program the patterns, their weights, stages and margins
+    items_ : record array
+        feature and value of each item (itemsets)
+    node_names_ : list
+        labels of nodes (subgraphs)
+    edge_names_ : list
+        labels of edges (subgraphs)
+    kinds_ : list
+        "numeric" or "nominal" of each column
+    categories_ : list
+        words of each nominal column, None for numbers
+    n_features_in_
+        number of columns seen by `fit`
+    feature_names_in_
+        names of the columns seen by `fit`, where it was given a table
+    missing_
+        which columns had missing values in training
+    readings_
+        how every column of the table was read
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from boostlit import LPBoostClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = LPBoostClassifier(nu=.2).fit(X[::2, :4], y[::2])
+    >>> print(f"{model.score(X[1::2, :4], y[1::2]):.2f}")
+    0.87
     """
     @staticmethod
     def file_fields(parameters:dict, state:dict)->dict:
         """What a file holds, by attribute.
+
+        Parameters
+        ----------
+        parameters : dict
+            parameters of the estimator, by name
+        state : dict
+            where the master stands: labels, weights, scores
+
+        Returns
+        -------
+        dict
 
         Parameters
         ----------
@@ -834,6 +968,20 @@ class LPBoostClassifier(_ScoresOfModels, _LPBoostBase):
     def fit(self, X:"ArrayLike", y:"ArrayLike",
             sample_weight:"ArrayLike|None"=None)->"LPBoostClassifier":
         """Choose nu, solve the program; one against the rest for more than two classes.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+        y : ArrayLike
+            label of every row
+        sample_weight : ArrayLike | None, default=None
+            weight of every row; None: all the same
+
+        Returns
+        -------
+        LPBoostClassifier
+            the estimator itself
 
         Parameters
         ----------
@@ -905,6 +1053,15 @@ class _Describer(_LPBoostBase):
 
     def staged_decision_function(self, X:"ArrayLike")->"Iterator[np.ndarray]":
         """Scores after every round, minus the final threshold.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Yields
+        ------
+        Iterator[ndarray]
 
         Parameters
         ----------
@@ -1012,10 +1169,102 @@ class OneClassLPBoost(OutlierMixin, _Describer):
     >>> model = OneClassLPBoost(nu=.1, random_state=0).fit(X[y == 0, :4])
     >>> print((model.predict(X[y == 1, :4]) == -1).sum(), "of", (y == 1).sum(), "strangers rejected")
     32 of 71 strangers rejected
+
+    Parameters
+    ----------
+    oracle : str, default="kernels"
+        "kernels", "itemsets" or "subgraphs"
+    nu : float, default=.1
+        largest fraction of the inputs that may be rejected
+    max_length : int, default=2
+        most items or edges of a pattern
+    gamma : float | str, default="scale"
+        of exp(-gamma |x-c|^2); "scale": 1/(d var)
+    max_centres : int, default=300
+        most kernel centres, drawn from the training rows
+    gap : float | None, default=None
+        stop when the bounds on the optimum are this close
+    max_rounds : int, default=1000
+        most questions to the oracle
+    columns_per_round : int, default=10
+        most patterns added per round
+    node_budget : int | None, default=None
+        most patterns visited per round; None for no limit
+    stabilise : float, default=0.
+        in [0, 1): ask nearer to the best weights (simplex)
+    nominal_features : ArrayLike | None, default="deprecated"
+        now categorical_features
+    random_state : int | None, default=None
+        seed for centres and reference
+    verbose : bool, default=False
+        progress bar?
+    reference : str | None, default="auto"
+        "marginals" or None; "auto": for itemsets only
+    solver : str, default="auto"
+        "interior", "simplex", or "auto"
+    categorical_features : ArrayLike | None, default=None
+        indices, names or mask
+    callbacks : list | None, default=None
+        functions of the run, called after every round (interior)
+
+    Attributes
+    ----------
+    terms_ : pyarrow.Table
+        Patterns in words with their weights.
+    offset_ : float
+        score at which the decision turns
+    centres_ : float array
+        centres of the kernels
+    centre_rows_ : int array
+        which training rows they are
+    gamma_ : float
+        width of the kernels
+    language_ : str
+        "stumps", "itemsets", "subgraphs", "kernels" or "learner"
+    models_ : list of dicts
+        per program the patterns, their weights, stages and margins
+    items_ : record array
+        feature and value of each item (itemsets)
+    node_names_ : list
+        labels of nodes (subgraphs)
+    edge_names_ : list
+        labels of edges (subgraphs)
+    kinds_ : list
+        "numeric" or "nominal" of each column
+    categories_ : list
+        words of each nominal column, None for numbers
+    n_features_in_
+        number of columns seen by `fit`
+    feature_names_in_
+        names of the columns seen by `fit`, where it was given a table
+    missing_
+        which columns had missing values in training
+    readings_
+        how every column of the table was read
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from boostlit import OneClassLPBoost
+    >>> X, y = load_wine(return_X_y=True)
+    >>> model = OneClassLPBoost(nu=.1, random_state=0).fit(X[y == 0, :4])
+    >>> print((model.predict(X[y == 1, :4]) == -1).sum(), "of", (y == 1).sum(), "strangers rejected")
+    32 of 71 strangers rejected
     """
     @staticmethod
     def file_fields(parameters:dict, state:dict)->dict:
         """What a file holds, by attribute.
+
+        Parameters
+        ----------
+        parameters : dict
+            parameters of the estimator, by name
+        state : dict
+            where the master stands: labels, weights, scores
+
+        Returns
+        -------
+        dict
 
         Parameters
         ----------
@@ -1066,6 +1315,20 @@ class OneClassLPBoost(OutlierMixin, _Describer):
         -------
         OneClassLPBoost
             the estimator itself
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+        y : ArrayLike | None, default=None
+            label of every row
+        sample_weight : ArrayLike | None, default=None
+            weight of every row; None: all the same
+
+        Returns
+        -------
+        OneClassLPBoost
+            the estimator itself
         """
         check_program(self)
         X = self._read(X, reset=True)
@@ -1076,6 +1339,15 @@ class OneClassLPBoost(OutlierMixin, _Describer):
 
     def score_samples(self, X:"ArrayLike")->np.ndarray:
         """How normal each input is, in [0, 1].
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Returns
+        -------
+        ndarray
 
         Parameters
         ----------
@@ -1100,6 +1372,15 @@ class OneClassLPBoost(OutlierMixin, _Describer):
         Returns
         -------
         ndarray
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Returns
+        -------
+        ndarray
         """
         return self.score_samples(X) - self.offset_
 
@@ -1114,11 +1395,29 @@ class OneClassLPBoost(OutlierMixin, _Describer):
         Returns
         -------
         ndarray
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Returns
+        -------
+        ndarray
         """
         return np.where(self.decision_function(X) >= 0, 1, -1)
 
     def staged_predict(self, X:"ArrayLike")->"Iterator[np.ndarray]":
         """+1 and -1 after every round, by the final offset.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Yields
+        ------
+        Iterator[ndarray]
 
         Parameters
         ----------
@@ -1271,10 +1570,108 @@ class OneAndHalfClassLPBoost(Predictions, _Describer):
     >>> model = OneAndHalfClassLPBoost(nu=.1, random_state=0).fit(X[:, :4], y == 0)
     >>> print(f"{model.score(X[:, :4], y == 0):.2f}")
     0.72
+
+    Parameters
+    ----------
+    oracle : str, default="kernels"
+        "kernels", "itemsets" or "subgraphs"
+    nu : float, default=.1
+        fraction of each class that may miss its margin
+    max_length : int, default=3
+        most items or edges of a pattern
+    pos_label : str | int | bool | None, default=None
+        the class to describe; None: the last one
+    gamma : float | str, default="scale"
+        of exp(-gamma |x-c|^2); "scale": 1/(d var)
+    max_centres : int, default=300
+        most kernel centres, drawn from the positive rows
+    gap : float | None, default=None
+        stop when the bounds on the optimum are this close
+    max_rounds : int, default=1000
+        most questions to the oracle
+    columns_per_round : int, default=10
+        most patterns added per round
+    node_budget : int | None, default=None
+        most patterns visited per round; None for no limit
+    stabilise : float, default=0.
+        in [0, 1): ask nearer to the best weights (simplex)
+    nominal_features : ArrayLike | None, default="deprecated"
+        now categorical_features
+    random_state : int | None, default=None
+        seed for the draw of centres
+    verbose : bool, default=False
+        progress bar?
+    solver : str, default="auto"
+        "interior", "simplex", or "auto"
+    categorical_features : ArrayLike | None, default=None
+        indices, names or mask
+    callbacks : list | None, default=None
+        functions of the run, called after every round (interior)
+
+    Attributes
+    ----------
+    rho_ : tuple
+        Margins of the two sides, from the solution of the program.
+    terms_ : pyarrow.Table
+        Patterns in words with their weights.
+    offset_
+        the score below which a row is a stranger
+    classes_
+        the classes, sorted; columns of probabilities are in this order
+    models_
+        the fitted programs, one per class against the rest
+    history_
+        one row per round, as an Arrow table
+    centres_ : float array
+        centres of the kernels
+    centre_rows_ : int array
+        which training rows they are
+    gamma_ : float
+        width of the kernels
+    language_ : str
+        "stumps", "itemsets", "subgraphs", "kernels" or "learner"
+    items_ : record array
+        feature and value of each item (itemsets)
+    node_names_ : list
+        labels of nodes (subgraphs)
+    edge_names_ : list
+        labels of edges (subgraphs)
+    kinds_ : list
+        "numeric" or "nominal" of each column
+    categories_ : list
+        words of each nominal column, None for numbers
+    n_features_in_
+        number of columns seen by `fit`
+    feature_names_in_
+        names of the columns seen by `fit`, where it was given a table
+    missing_
+        which columns had missing values in training
+    readings_
+        how every column of the table was read
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from boostlit import OneAndHalfClassLPBoost
+    >>> X, y = load_wine(return_X_y=True)
+    >>> model = OneAndHalfClassLPBoost(nu=.1, random_state=0).fit(X[:, :4], y == 0)
+    >>> print(f"{model.score(X[:, :4], y == 0):.2f}")
+    0.72
     """
     @staticmethod
     def file_fields(parameters:dict, state:dict)->dict:
         """What a file holds, by attribute.
+
+        Parameters
+        ----------
+        parameters : dict
+            parameters of the estimator, by name
+        state : dict
+            where the master stands: labels, weights, scores
+
+        Returns
+        -------
+        dict
 
         Parameters
         ----------
@@ -1325,6 +1722,20 @@ class OneAndHalfClassLPBoost(Predictions, _Describer):
         -------
         OneAndHalfClassLPBoost
             the estimator itself
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+        y : ArrayLike
+            label of every row
+        sample_weight : ArrayLike | None, default=None
+            weight of every row; None: all the same
+
+        Returns
+        -------
+        OneAndHalfClassLPBoost
+            the estimator itself
         """
         check_program(self)
         X, y = self._read(X, y, reset=True)
@@ -1348,12 +1759,31 @@ class OneAndHalfClassLPBoost(Predictions, _Describer):
         Returns
         -------
         ndarray
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Returns
+        -------
+        ndarray
         """
         check_is_fitted(self)
         return model_scores(self, self.models_[0], self._read(X)) - self.offset_
 
     def proba_of(self, scores:np.ndarray)->np.ndarray: # (n, 2)
         """Scores count as half the log-odds.
+
+        Parameters
+        ----------
+        scores : ndarray
+            (n, 2)
+
+        Returns
+        -------
+        ndarray
+            (n, 2)
 
         Parameters
         ----------

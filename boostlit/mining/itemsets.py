@@ -514,6 +514,41 @@ def closed_itemsets(transactions:Any,        # lists of words or numbers, frames
     {'items': [0, 1], 'support': 3}
     {'items': [0, 2], 'support': 3}
     {'items': [0, 1, 2], 'support': 2}
+
+    Parameters
+    ----------
+    transactions : Any
+        lists of words or numbers, frames, matrices, Arrow
+    min_support : int | float
+        smallest support: a count if int, a fraction if float
+    max_length : int, default=None
+        only sets of at most this length
+    y : ArrayLike | None, default=None
+        class labels; adds the column `counts`
+    max_sets : int, default=20_000_000
+        give up with an error beyond this many sets
+    progress : bool, default=False
+        show how many sets were found
+    length : str, default="generator"
+        what `max_length` counts
+    n_jobs : int, default=1
+        threads, for sparse data
+
+    Returns
+    -------
+    pa.Table
+        items: lists in rising order, support: int64
+
+    Examples
+    --------
+    >>> from boostlit import closed_itemsets
+    >>> baskets = [[0, 1, 2], [0, 1], [0, 2], [0, 1, 2], [1]]
+    >>> print(*closed_itemsets(baskets, 2).to_pylist(), sep="\\n")
+    {'items': [1], 'support': 4}
+    {'items': [0], 'support': 4}
+    {'items': [0, 1], 'support': 3}
+    {'items': [0, 2], 'support': 3}
+    {'items': [0, 1, 2], 'support': 2}
     """
     return mine_itemsets(transactions, min_support, "closed", max_length, y, None, max_sets, None,
                          progress, length, n_jobs)
@@ -556,6 +591,39 @@ def frequent_itemsets(transactions:Any, min_support:int|float, max_length:int=No
     {'items': [0, 1], 'support': 3}
     {'items': [2], 'support': 3}
     {'items': [0, 2], 'support': 3}
+
+    Parameters
+    ----------
+    transactions : Any
+        lists of words or numbers, frames, matrices, Arrow
+    min_support : int | float
+        smallest support: a count if int, a fraction if float
+    max_length : int, default=None
+        only sets of at most this length
+    y : ArrayLike | None, default=None
+        class labels; adds the column `counts`
+    max_sets : int, default=20_000_000
+        give up with an error beyond this many sets
+    progress : bool, default=False
+        show how many sets were found
+    n_jobs : int, default=1
+        threads, for sparse data
+
+    Returns
+    -------
+    pa.Table
+        as for `closed_itemsets`
+
+    Examples
+    --------
+    >>> from boostlit import frequent_itemsets
+    >>> baskets = [[0, 1, 2], [0, 1], [0, 2], [0, 1, 2], [1]]
+    >>> print(*frequent_itemsets(baskets, 3).to_pylist(), sep="\\n")
+    {'items': [1], 'support': 4}
+    {'items': [0], 'support': 4}
+    {'items': [0, 1], 'support': 3}
+    {'items': [2], 'support': 3}
+    {'items': [0, 2], 'support': 3}
     """
     return mine_itemsets(transactions, min_support, "frequent", max_length, y, None, max_sets,
                          None, progress, n_jobs=n_jobs)
@@ -564,6 +632,35 @@ def maximal_itemsets(transactions:Any, min_support:int|float, max_length:int=Non
                      y:"ArrayLike|None"=None, max_sets:int=20_000_000, progress:bool=False,
                      n_jobs:int=1)->"pa.Table": # as for `closed_itemsets`
     """All frequent itemsets without a frequent superset.
+
+    Parameters
+    ----------
+    transactions : Any
+        lists of words or numbers, frames, matrices, Arrow
+    min_support : int | float
+        smallest support: a count if int, a fraction if float
+    max_length : int, default=None
+        only sets of at most this length
+    y : ArrayLike | None, default=None
+        class labels; adds the column `counts`
+    max_sets : int, default=20_000_000
+        give up with an error beyond this many sets
+    progress : bool, default=False
+        show how many sets were found
+    n_jobs : int, default=1
+        threads, for sparse data
+
+    Returns
+    -------
+    pa.Table
+        as for `closed_itemsets`
+
+    Examples
+    --------
+    >>> from boostlit import maximal_itemsets
+    >>> baskets = [[0, 1, 2], [0, 1], [0, 2], [0, 1, 2], [1]]
+    >>> print(*maximal_itemsets(baskets, 2).to_pylist(), sep="\\n")
+    {'items': [0, 1, 2], 'support': 2}
 
     Parameters
     ----------

@@ -182,6 +182,46 @@ def association_rules(transactions:Any,           # anything `read_baskets` take
     >>> print(read_baskets(baskets).names.to_pylist(), first, sep="\\n")
     ['bread', 'butter', 'jam', 'tea']
     {'antecedent': ['butter'], 'consequent': ['bread'], 'confidence': 1.0}
+
+    Parameters
+    ----------
+    transactions : Any
+        anything `read_baskets` takes
+    min_support : int | float
+        smallest support of both sides together
+    min_confidence : float, default=.5
+        smallest confidence
+    consequents : str, default="single"
+        "single": one item on the right; "any"
+    max_length : int, default=None
+        most items of both sides together
+    redundant : bool, default=False
+        keep rules that another one makes superfluous
+    correction : str, default="holm"
+        of the p-values: "holm", "bonferroni" or "bh"
+    max_sets : int, default=5_000_000
+        give up with an error beyond this many
+    order : str, default=None
+        of a long table: the column of baskets
+    item : str, default=None
+        and the column of items
+
+    Returns
+    -------
+    pa.Table
+        antecedent, consequent
+
+    Examples
+    --------
+    >>> from boostlit import association_rules, read_baskets
+    >>> baskets = [
+    ...     ["bread", "butter"], ["bread", "butter", "jam"], ["bread"], ["butter", "bread"], ["tea"],
+    ... ] * 4
+    >>> rules = association_rules(baskets, min_support=4, min_confidence=.7)
+    >>> first = rules.select(["antecedent", "consequent", "confidence"]).to_pylist()[0]
+    >>> print(read_baskets(baskets).names.to_pylist(), first, sep="\\n")
+    ['bread', 'butter', 'jam', 'tea']
+    {'antecedent': ['butter'], 'consequent': ['bread'], 'confidence': 1.0}
     """
     if consequents not in ("single", "any"):
         raise ValueError(f'consequents must be "single" or "any", got {consequents!r}')
@@ -349,6 +389,39 @@ def significant_itemsets(transactions:Any,           # anything `read_baskets` t
                          progress:bool=False,        # show how many patterns were tested
                         )->"pa.Table":               # items, support, count
     """Closed itemsets that are associated with the class, with the family-wise error controlled.
+
+    Parameters
+    ----------
+    transactions : Any
+        anything `read_baskets` takes
+    y : Any
+        two classes, one label a transaction
+    alpha : float, default=.05
+        bound on the chance that any claim is false
+    method : str, default="westfall-young"
+        or "tarone"
+    n_permutations : int, default=1000
+        shuffles for Westfall-Young
+    seed : int, default=0
+        of the shuffles
+    progress : bool, default=False
+        show how many patterns were tested
+
+    Returns
+    -------
+    pa.Table
+        items, support, count
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from boostlit import significant_itemsets
+    >>> rng = np.random.default_rng(0)
+    >>> T = rng.random((200, 6)) < .5
+    >>> y = T[:, 0] & T[:, 1]
+    >>> found = significant_itemsets(T, y, n_permutations=200)
+    >>> print(found.num_rows > 0)
+    True
 
     Parameters
     ----------

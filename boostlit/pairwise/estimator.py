@@ -175,6 +175,16 @@ class _PairDecisions:
         -------
         _PairDecisions
             the estimator itself
+
+        Parameters
+        ----------
+        threshold : float
+            similarity above which a pair counts as the same class
+
+        Returns
+        -------
+        _PairDecisions
+            the estimator itself
         """
         check_is_fitted(self)
         if not math.isfinite(threshold):
@@ -190,6 +200,22 @@ class _PairDecisions:
         min_rate: float | None = None,  # floor of the other rate; see `best_cut`
     ) -> "_PairDecisions":
         """Set `threshold_` from labelled pairs that were not used to fit; see `best_cut`.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+        y : ArrayLike
+            label of every row
+        strategy : str, default="accuracy"
+            "accuracy", "f1", "max_tpr" or "max_tnr"
+        min_rate : float | None, default=None
+            floor of the other rate; see `best_cut`
+
+        Returns
+        -------
+        _PairDecisions
+            the estimator itself
 
         Parameters
         ----------
@@ -224,6 +250,16 @@ class _PairDecisions:
         -------
         ndarray
             (n,)
+
+        Parameters
+        ----------
+        X : ArrayLike
+            (n,)
+
+        Returns
+        -------
+        ndarray
+            (n,)
         """
         return self.decision_function(X)
 
@@ -234,6 +270,20 @@ class _PairDecisions:
         k: int | None = None,  # most similar ones kept; all by default
     ) -> Ranking:  # places in the gallery and similarities, most similar first
         """The gallery in order of similarity to each query.
+
+        Parameters
+        ----------
+        query : ArrayLike
+            (q, d) samples, or indices of the preprocessor's
+        gallery : ArrayLike
+            (g, d) samples, or indices
+        k : int | None, default=None
+            most similar ones kept; all by default
+
+        Returns
+        -------
+        Ranking
+            places in the gallery and similarities, most similar first
 
         Parameters
         ----------
@@ -309,6 +359,17 @@ class _PairFile:
         Returns
         -------
         dict
+
+        Parameters
+        ----------
+        parameters : dict
+            parameters of the estimator, by name
+        state : dict
+            where the master stands: labels, weights, scores
+
+        Returns
+        -------
+        dict
         """
         return pair_file(
             parameters.get("projection") == "lifted", len(state.get("difference_", ()))
@@ -333,6 +394,17 @@ class _PairFile:
         Returns
         -------
         tuple
+
+        Parameters
+        ----------
+        parameters : dict
+            parameters of the estimator, by name
+        state : dict
+            where the master stands: labels, weights, scores
+
+        Returns
+        -------
+        tuple
         """
         if "alphas_" not in state:
             state["alphas_"] = np.ones(len(state["stumps_"]) + (len(state["difference_"]) > 0))
@@ -344,12 +416,110 @@ class _PairFile:
         Returns
         -------
         ndarray
+
+        Returns
+        -------
+        ndarray
         """
         return np.zeros((1, 2, self.n_features_in_))
 
 # %% ../../nbs/pairwise/06_estimator.ipynb #d6965685
 class PairwiseBoostClassifier(_PairDecisions, _PairFile, Booster):
     """Gentle AdaBoost of pairwise stumps: do two samples belong to the same class?
+
+    Parameters
+    ----------
+    projection : str, default="swlda"
+        "swlda", "lda", "difference", "concatenation" or "lifted"
+    n_estimators : int, default=400
+        most rounds
+    learning_rate : float | None, default=None
+        factor on every stump; None: 1, or 0.1 for "lifted"
+    symmetric : bool, default=True
+        average both orders of a pair (step 3 of Table 1)?
+    ridge : float | None, default=5.0
+        "lifted": shrinkage of the first round; None: no such round
+    verbose : bool, default=False
+        progress bar?
+    preprocessor : ArrayLike | None, default=None
+        samples, or function, that index pairs point at
+    subsample : float, default=1.0
+        share of the pairs that a stump is fitted to
+    early_stopping : bool, default=False
+        hold pairs out and stop when their loss stops falling?
+    validation_fraction : float, default=0.1
+        share held out
+    n_iter_no_change : int, default=10
+        rounds without progress before the end
+    warm_start : bool, default=False
+        go on from the last fit when n_estimators has grown?
+    class_weight : dict | str | None, default=None
+        factors on the weights of labels, or "balanced"
+    callbacks : list | None, default=None
+        functions of the run, called after every round
+    random_state : int | np.random.RandomState | None, default=None
+        seed for sampling and holding out
+    n_jobs : int | None, default=None
+        accepted for uniformity; the search runs on one thread
+
+    Attributes
+    ----------
+    stumps_ : record array of PAIR_STUMP
+        the stumps, in the order of the rounds
+    threshold_ : float
+        similarity above which `predict` answers "same"; 0 after `fit`
+    constant_ : float
+        constant of the quadratic first round ("lifted")
+    difference_ : array
+        its form of the differences; empty without a quadratic round
+    sum_ : array
+        its form of the sums; empty without a quadratic round
+    mean_ : array
+        centre of the samples ("lifted")
+    axes_ : array
+        axes as columns, the most telling first ("lifted")
+    spread_ratio_ : array
+        spread of different over same pairs along each axis ("lifted")
+    n_estimators_ : int
+        rounds that were run, as `n_iter_`
+    terms_ : pyarrow.Table
+        The model in words: one row per term.
+    feature_importances_ : ndarray
+        Share of the fall of the logarithm of the loss that each component brought about.
+    alphas_ : float array
+        coefficient of each term: (rounds,), or (parts, rounds)
+    hypotheses_ : record array
+        the terms, (parts, rounds)
+    n_iter_ : int
+        rounds that were kept
+    kinds_ : list
+        "numeric" or "nominal" of each column
+    categories_ : list
+        words of each nominal column, None for numbers
+    history_ : Arrow table
+        one row per round: round, error, edge, alpha, loss, and more where there is more
+    n_features_in_
+        number of columns seen by `fit`
+    feature_names_in_
+        names of the columns seen by `fit`, where it was given a table
+    classes_
+        the classes, sorted; columns of probabilities are in this order
+    missing_
+        which columns had missing values in training
+    readings_
+        how every column of the table was read
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_wine
+    >>> from boostlit import PairwiseBoostClassifier
+    >>> X, y = load_wine(return_X_y=True)
+    >>> a, b = np.random.default_rng(0).integers(0, len(y), (2, 600))
+    >>> pairs, alike = np.stack([X[a], X[b]], axis=1), np.where(y[a] == y[b], 1, -1)
+    >>> model = PairwiseBoostClassifier(n_estimators=20).fit(pairs[::2], alike[::2])
+    >>> print(f"{model.score(pairs[1::2], alike[1::2]):.2f}")
+    0.87
 
     Parameters
     ----------
@@ -502,6 +672,22 @@ class PairwiseBoostClassifier(_PairDecisions, _PairFile, Booster):
         -------
         PairwiseBoostClassifier
             the estimator itself
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+        y : ArrayLike
+            label of every row
+        sample_weight : ArrayLike | None, default=None
+            weight of every row; None: all the same
+        validation : tuple | None, default=None
+            (pairs, labels) to stop early on, instead of a share
+
+        Returns
+        -------
+        PairwiseBoostClassifier
+            the estimator itself
         """
         check_settings(self)
         check_controls(with_rate(self))
@@ -516,6 +702,17 @@ class PairwiseBoostClassifier(_PairDecisions, _PairFile, Booster):
 
     def read_rows(self, X: Any, y: Any = None) -> Any:
         """Validated pairs when predicting, pairs and labels when fitting.
+
+        Parameters
+        ----------
+        X : Any
+            rows, one per example: an array, or a table with named columns
+        y : Any, default=None
+            label of every row
+
+        Returns
+        -------
+        Any
 
         Parameters
         ----------
@@ -551,6 +748,17 @@ class PairwiseBoostClassifier(_PairDecisions, _PairFile, Booster):
         Returns
         -------
         Any
+
+        Parameters
+        ----------
+        X : Any
+            rows, one per example: an array, or a table with named columns
+        codes : ndarray
+            class number of every row
+
+        Returns
+        -------
+        Any
         """
         if self.projection != "lifted":
             return PairStumpOracle(X, self.projection, symmetric=self.symmetric)
@@ -558,6 +766,11 @@ class PairwiseBoostClassifier(_PairDecisions, _PairFile, Booster):
 
     def keep_hypotheses(self, columns: list) -> None:
         """Stumps as records, a quadratic form as matrices.
+
+        Parameters
+        ----------
+        columns : list
+            hypotheses of every part, round by round
 
         Parameters
         ----------
@@ -577,11 +790,30 @@ class PairwiseBoostClassifier(_PairDecisions, _PairFile, Booster):
         Returns
         -------
         list
+
+        Parameters
+        ----------
+        t : int
+            one per part
+
+        Returns
+        -------
+        list
         """
         return [self.stumps_[t]]
 
     def decision_function(self, X: "ArrayLike") -> np.ndarray:  # (n,)
         """Similarity of the two samples of each pair: half the log-odds of 'same'.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            (n,)
+
+        Returns
+        -------
+        ndarray
+            (n,)
 
         Parameters
         ----------
@@ -607,12 +839,31 @@ class PairwiseBoostClassifier(_PairDecisions, _PairFile, Booster):
         Yields
         ------
         Iterator[ndarray]
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Yields
+        ------
+        Iterator[ndarray]
         """
         check_is_fitted(self)
         yield from score_pairs(self, self.read_rows(X), staged=True)
 
     def labels_of(self, scores: np.ndarray) -> np.ndarray:  # labels
         """'Same' above the threshold.
+
+        Parameters
+        ----------
+        scores : ndarray
+            labels
+
+        Returns
+        -------
+        ndarray
+            labels
 
         Parameters
         ----------

@@ -84,6 +84,15 @@ class _LinearScores:
         Returns
         -------
         ndarray
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Returns
+        -------
+        ndarray
         """
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
@@ -92,6 +101,15 @@ class _LinearScores:
 
     def predict(self, X: "ArrayLike") -> np.ndarray:
         """The most probable class.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Returns
+        -------
+        ndarray
 
         Parameters
         ----------
@@ -116,6 +134,15 @@ class _LinearScores:
         Returns
         -------
         ndarray
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Returns
+        -------
+        ndarray
         """
         scores = self.decision_function(X)
         if scores.ndim == 1:
@@ -127,6 +154,47 @@ class _LinearScores:
 class WeightedLDA(_LinearScores, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
                   ClassifierMixin, BaseEstimator):
     """Linear discriminant analysis with sample weights: a weight of k does what k copies would do.
+
+    Parameters
+    ----------
+    n_components : int | None, default=None
+        axes kept by `transform`; at most classes - 1
+    priors : ArrayLike | None, default=None
+        class probabilities; weighted shares by default
+    tol : float, default=1e-4
+        relative size below which a direction has no spread
+
+    Attributes
+    ----------
+    classes_
+        the classes, sorted; columns of probabilities are in this order
+    n_features_in_
+        number of columns seen by `fit`
+    feature_names_in_
+        names of the columns seen by `fit`, where it was given a table
+    coef_
+        weights of the features, one row per class
+    intercept_
+        constant of every class
+    means_
+        mean of every class
+    priors_
+        share of every class
+    scalings_
+        the axes, one per column
+    xbar_
+        mean of all rows
+    explained_variance_ratio_
+        share of the spread between classes along every axis
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from boostlit import WeightedLDA
+    >>> X, y = load_wine(return_X_y=True)
+    >>> axes = WeightedLDA(n_components=2).fit(X, y)
+    >>> print(axes.transform(X).shape)
+    (178, 2)
 
     Parameters
     ----------
@@ -192,6 +260,20 @@ class WeightedLDA(_LinearScores, ClassNamePrefixFeaturesOutMixin, TransformerMix
         -------
         WeightedLDA
             the estimator itself
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+        y : ArrayLike
+            label of every row
+        sample_weight : ArrayLike | None, default=None
+            weight of every row; None: all the same
+
+        Returns
+        -------
+        WeightedLDA
+            the estimator itself
         """
         refuse_words(X, "a projection is a weighted sum of features; encode it as numbers first")
         X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
@@ -202,6 +284,15 @@ class WeightedLDA(_LinearScores, ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     def transform(self, X:"ArrayLike")->np.ndarray:
         """Coordinates along the discriminant axes.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Returns
+        -------
+        ndarray
 
         Parameters
         ----------

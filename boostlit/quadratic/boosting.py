@@ -316,6 +316,106 @@ class QuadraticBoostClassifier(Booster):
     >>> model = QuadraticBoostClassifier(n_estimators=20, random_state=0).fit(X[::2], y[::2])
     >>> print(f"{model.score(X[1::2], y[1::2]):.2f}")
     1.00
+
+    Parameters
+    ----------
+    estimator : BaseEstimator | None, default=None
+        any scikit-learn classifier with `sample_weight`; None for our stump
+    n_estimators : int, default=250
+        base classifiers to spend; a product of d costs d
+    n_restarts : int, default=5
+        R: random starts of the relabelling
+    max_inner : int, default=20
+        K: most relabelling steps from each
+    degree : int, default=2
+        most factors of a product
+    search : str, default="relabel"
+        "relabel" (Procedure 1), or "exact": best of all pairs of stumps
+    criterion : str, default="error"
+        what the stump minimises: "error" or "entropy" (as in Weka)
+    max_bins : int | None, default=256
+        most bins of a numeric feature; None for exact cuts
+    categorical_features : ArrayLike | None, default=None
+        indices, names or mask of categorical columns; words in tables are categorical
+        anyway
+    random_state : int | np.random.RandomState | None, default=None
+        seed of the random labels
+    verbose : bool, default=False
+        show a progress bar?
+    loss : str, default="exponential"
+        "exponential" (AdaBoost, the paper's) or "logistic"
+    learning_rate : float, default=1.
+        factor on every coefficient
+    subsample : float, default=1.
+        share of the rows that a product is chosen on
+    early_stopping : bool, default=False
+        hold rows out and stop when their loss stops falling?
+    validation_fraction : float, default=.1
+        share held out
+    n_iter_no_change : int, default=10
+        rounds without progress before the end
+    warm_start : bool, default=False
+        go on from the last fit when n_estimators has grown?
+    class_weight : dict | str | None, default=None
+        factors on the weights of classes, or "balanced"
+    callbacks : list | None, default=None
+        functions of the run, called after every round
+    n_jobs : int | None, default=None
+        threads that share the features
+    base_learner : BaseEstimator | str | None, default="deprecated"
+        old name of `estimator`
+    nominal_features : ArrayLike | str | None, default="deprecated"
+        old name of `categorical_features`
+
+    Attributes
+    ----------
+    stumps_ : record array of STUMP
+        the factors of all terms, one after the other
+    estimators_ : list
+        fitted copies of `estimator` instead, where one was given
+    sizes_ : int array
+        number of factors of each term
+    machine_ : int array
+        which machine a term belongs to, one machine per class where there are more than two
+    n_machines_ : int
+        number of machines
+    alphas_ : float array
+        weight of each term
+    terms_ : pyarrow.Table
+        The terms in words, one row per term.
+    feature_importances_ : ndarray
+        Share of the fall of the logarithm of the loss that each feature brought about; a
+        product shares its part out.
+    hypotheses_ : record array
+        the terms, (parts, rounds)
+    n_iter_ : int
+        rounds that were kept
+    kinds_ : list
+        "numeric" or "nominal" of each column
+    categories_ : list
+        words of each nominal column, None for numbers
+    history_ : Arrow table
+        one row per round: round, error, edge, alpha, loss, and more where there is more
+    n_features_in_
+        number of columns seen by `fit`
+    feature_names_in_
+        names of the columns seen by `fit`, where it was given a table
+    classes_
+        the classes, sorted; columns of probabilities are in this order
+    missing_
+        which columns had missing values in training
+    readings_
+        how every column of the table was read
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from boostlit import QuadraticBoostClassifier
+    >>> X = np.random.default_rng(0).uniform(-1, 1, (200, 2))
+    >>> y = X[:, 0]*X[:, 1] > 0
+    >>> model = QuadraticBoostClassifier(n_estimators=20, random_state=0).fit(X[::2], y[::2])
+    >>> print(f"{model.score(X[1::2], y[1::2]):.2f}")
+    1.00
     """
     #: stumps_ (record array of STUMP): the factors of all terms, one after the other
     #: estimators_ (list): fitted copies of `estimator` instead, where one was given
@@ -380,6 +480,22 @@ class QuadraticBoostClassifier(Booster):
         -------
         QuadraticBoostClassifier
             the estimator itself
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+        y : ArrayLike
+            label of every row
+        sample_weight : ArrayLike | None, default=None
+            weight of every row; None: all the same
+        validation : tuple | None, default=None
+            (X, y) to stop early on, instead of a share of the rows
+
+        Returns
+        -------
+        QuadraticBoostClassifier
+            the estimator itself
         """
         check_controls(self)
         check_parameters(self)
@@ -391,6 +507,17 @@ class QuadraticBoostClassifier(Booster):
 
     def make_oracle(self, X:Any, codes:np.ndarray)->Any:
         """Products of stumps, or of copies of the base learner.
+
+        Parameters
+        ----------
+        X : Any
+            rows, one per example: an array, or a table with named columns
+        codes : ndarray
+            class number of every row
+
+        Returns
+        -------
+        Any
 
         Parameters
         ----------
@@ -420,11 +547,31 @@ class QuadraticBoostClassifier(Booster):
         Returns
         -------
         Any
+
+        Parameters
+        ----------
+        n_classes : int
+            how many classes there are
+
+        Returns
+        -------
+        Any
         """
         return Logistic() if self.loss == "logistic" else AdaBoost()
 
     def read_rows(self, X:Any, y:Any=None)->Any:
         """Tables with words and holes for stumps; what the base learner takes otherwise.
+
+        Parameters
+        ----------
+        X : Any
+            rows, one per example: an array, or a table with named columns
+        y : Any, default=None
+            label of every row
+
+        Returns
+        -------
+        Any
 
         Parameters
         ----------
@@ -456,10 +603,24 @@ class QuadraticBoostClassifier(Booster):
         ----------
         columns : list
             hypotheses of every part, round by round
+
+        Parameters
+        ----------
+        columns : list
+            hypotheses of every part, round by round
         """
 
     def round_hypotheses(self, t:int)->list:
         """The factors of the t-th term of every machine; the last one where a machine has fewer.
+
+        Parameters
+        ----------
+        t : int
+            one per part
+
+        Returns
+        -------
+        list
 
         Parameters
         ----------
@@ -489,6 +650,15 @@ class QuadraticBoostClassifier(Booster):
         Returns
         -------
         ndarray
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Returns
+        -------
+        ndarray
         """
         check_is_fitted(self)
         F = _total_scores(self, self.read_rows(X))
@@ -496,6 +666,15 @@ class QuadraticBoostClassifier(Booster):
 
     def staged_decision_function(self, X:"ArrayLike")->"Iterator[np.ndarray]":
         """The vote after every round; with more than two classes, after every round of all machines.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Yields
+        ------
+        Iterator[ndarray]
 
         Parameters
         ----------

@@ -252,12 +252,30 @@ class _GlassBoxScores(BoostingClassifierMixin):
         Returns
         -------
         ndarray
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Returns
+        -------
+        ndarray
         """
         codes = _codes(self, X)
         return _flat(self.intercept_ + sum(_contributions(self, codes)))
 
     def predict_proba(self, X:"ArrayLike")->np.ndarray:
         """Class probabilities of the rows of `X`, columns in the order of `classes_`.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Returns
+        -------
+        ndarray
 
         Parameters
         ----------
@@ -281,6 +299,15 @@ class _GlassBoxScores(BoostingClassifierMixin):
         Yields
         ------
         Iterator[ndarray]
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Yields
+        ------
+        Iterator[ndarray]
         """
         terms = list(_contributions(self, _codes(self, X)))
         scores = np.tile(self.intercept_, (len(terms[0]), 1))
@@ -290,6 +317,15 @@ class _GlassBoxScores(BoostingClassifierMixin):
 
     def staged_predict_proba(self, X:"ArrayLike")->"Iterator[np.ndarray]":
         """Class probabilities as the terms join one by one, the most important first.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Yields
+        ------
+        Iterator[ndarray]
 
         Parameters
         ----------
@@ -383,6 +419,15 @@ class _GlassBoxReader:
         Returns
         -------
         pyarrow.Table
+
+        Parameters
+        ----------
+        feature : int | str
+            number of the feature
+
+        Returns
+        -------
+        pyarrow.Table
         """
         j = _position(self, feature)
         return pyarrow.table({"bin": _bin_texts(self, j)}
@@ -393,6 +438,17 @@ class _GlassBoxReader:
                      second:"int|str", # the other one
                     )->"pyarrow.Table":
         """The heat map of two features: a row per cell with its score, spread and training weight.
+
+        Parameters
+        ----------
+        first : int | str
+            one feature, by number or name
+        second : int | str
+            the other one
+
+        Returns
+        -------
+        pyarrow.Table
 
         Parameters
         ----------
@@ -455,6 +511,15 @@ class _GlassBoxReader:
         Returns
         -------
         ndarray
+
+        Parameters
+        ----------
+        level : float, default=.9
+            share of the bags inside
+
+        Returns
+        -------
+        ndarray
         """
         check_is_fitted(self, "curves_")
         return np.quantile(self.bag_importances_, [(1 - level)/2, (1 + level)/2], axis=1).T
@@ -462,6 +527,15 @@ class _GlassBoxReader:
     def explain(self, X:"ArrayLike")->"pyarrow.Table":
         """Every row's score as a waterfall: the constant, then what each term adds, the largest
         first.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Returns
+        -------
+        pyarrow.Table
 
         Parameters
         ----------
@@ -486,12 +560,30 @@ class _GlassBoxReader:
         Returns
         -------
         ndarray
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Returns
+        -------
+        ndarray
         """
         phi = _shapley(self, _codes(self, X))
         return phi[:, :, 0] if phi.shape[2] == 1 else phi
 
     def partial_dependence(self, feature:"int|str")->np.ndarray:
         """Mean score over the training rows for every bin of a feature: (bins,) or (bins, classes).
+
+        Parameters
+        ----------
+        feature : int | str
+            number of the feature
+
+        Returns
+        -------
+        ndarray
 
         Parameters
         ----------
@@ -586,6 +678,23 @@ class _GlassBoxEditor:
         Returns
         -------
         GlassBoxClassifier
+
+        Parameters
+        ----------
+        feature : int | str
+            which curve
+        change : Any
+            a number, a function of the old scores, "increasing" or "decreasing"
+        low : float, default=-np.inf
+            only bins above this value
+        high : float, default=np.inf
+            and below this one
+        missing : bool, default=False
+            the bin of missing values instead
+
+        Returns
+        -------
+        GlassBoxClassifier
         """
         check_is_fitted(self, "curves_")
         j = _position(self, feature)
@@ -611,6 +720,106 @@ class GlassBoxClassifier(
 ):
     """Curves over features and heat maps over pairs of features, boosted by Newton steps on stumps
     and their products.
+
+    Parameters
+    ----------
+    n_bags : int, default=8
+        models that are averaged, each on its own split of the rows
+    n_pairs : int | None, default=None
+        heat maps at most; None for three per feature
+    learning_rate : float, default=.1
+        share of a Newton step
+    max_cycles : int, default=2000
+        passes over the terms at most, in each stage
+    max_bins : int, default=64
+        bins of a curve
+    pair_bins : int, default=16
+        bins of a heat map, along either side
+    validation_fraction : float, default=.15
+        rows that a bag holds out
+    n_iter_no_change : int, default=4
+        looks (ten cycles each) without improvement before a stage ends
+    l2 : float, default=.1
+        ridge on every value
+    min_curvature : float, default=.01
+        lightest part that gets a value
+    bar : float, default=.8
+        terms below this share of the best gain rest
+    calibrate : bool, default=True
+        scale all scores by the factor that held-out rows ask for?
+    monotonic_cst : dict | ArrayLike | None, default=None
+        +1 (rising), -1 (falling) or 0 for each feature, or a dict by name
+    categorical_features : ArrayLike | None, default=None
+        indices, names or mask of nominal columns
+    class_weight : dict | str | None, default=None
+        weight of each class, or "balanced"
+    n_jobs : int | None, default=None
+        bags boosted at a time
+    random_state : int | np.random.RandomState | None, default=0
+        seed of the splits
+
+    Attributes
+    ----------
+    intercept_ : float array
+        mean score of every class; one number for two classes
+    points_ : list of float arrays
+        cut points of every feature, for nominal ones the value of each bin
+    groups_ : list of uint8 arrays
+        bin of the heat maps for every bin of the curves
+    mass_ : list of float arrays
+        share of the training weight in every bin
+    curves_ : list of float arrays
+        score of every bin and class, for each feature
+    curve_spread_ : list of float arrays
+        standard deviation of the curves over the bags
+    pairs_ : int array
+        the two features of every heat map
+    joint_ : list of float arrays
+        share of the training weight in every cell
+    maps_ : list of float arrays
+        score of every cell and class, for each pair
+    map_spread_ : list of float arrays
+        standard deviation of the heat maps over the bags
+    bag_importances_ : float array
+        importance of every term in each bag, curves first
+    scale_ : float
+        factor on all tables that the held-out rows asked for
+    edits_ : list of str
+        what was changed by hand
+    history_ : Arrow table
+        loss and held-out loss of each look, for both stages
+    classes_
+        the classes, sorted; columns of probabilities are in this order
+    term_importances_ : ndarray
+        Mean absolute score that each term adds on the training rows, curves first.
+    feature_importances_ : ndarray
+        Importance of every feature, half of each heat map for either side; they sum to one.
+    terms_ : pyarrow.Table
+        The terms by importance (`weight`, the mean absolute score they add), in the columns
+        of all boosters.
+    n_features_in_
+        number of columns seen by `fit`
+    feature_names_in_
+        names of the columns seen by `fit`, where it was given a table
+    kinds_
+        "numeric" or "nominal", one per column
+    categories_
+        words of every nominal column, None for a numeric one
+    missing_
+        which columns had missing values in training
+    readings_
+        how every column of the table was read
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from boostlit import GlassBoxClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-1, 1, (300, 3))
+    >>> y = X[:, 0]*X[:, 1] + X[:, 2] > 0
+    >>> model = GlassBoxClassifier(n_bags=2, random_state=0).fit(X, y)
+    >>> print(model.predict(X[:3]).shape, model.score(X, y) > .9)
+    (3,) True
 
     Parameters
     ----------
@@ -775,6 +984,20 @@ class GlassBoxClassifier(
         -------
         GlassBoxClassifier
             the estimator itself
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+        y : ArrayLike
+            label of every row
+        sample_weight : ArrayLike | None, default=None
+            weight of every row; None: all the same
+
+        Returns
+        -------
+        GlassBoxClassifier
+            the estimator itself
         """
         _check_parameters(self)
         X, y = tabular_input(self, X, y, reset=True, nominal=self.categorical_features)
@@ -794,6 +1017,17 @@ class GlassBoxClassifier(
     @staticmethod
     def file_fields(parameters:dict, state:dict)->dict:
         """What a file holds, by attribute.
+
+        Parameters
+        ----------
+        parameters : dict
+            parameters of the estimator, by name
+        state : dict
+            where the master stands: labels, weights, scores
+
+        Returns
+        -------
+        dict
 
         Parameters
         ----------
