@@ -237,6 +237,7 @@ DISPLAYS = {
     "PairwiseBoostClassifier": "ProjectionDisplay",
     "BilinearBoostClassifier": "BilinearDisplay",
     "SparseBilinearClassifier": "BilinearDisplay",
+    "CorrectiveBilinearClassifier": "BilinearDisplay",
     "DecisionStumpClassifier": "StumpDisplay",
     "WeightedLDA": "AxisDisplay",
 }
@@ -261,7 +262,7 @@ def test_displays_and_print(name):
 
 
 # drawn by functions of their pages; a display class is still to come
-WITHOUT_DISPLAY = {"GlassBoxClassifier", "CorrectiveBilinearClassifier", "LogitBoostClassifier"}
+WITHOUT_DISPLAY = {"GlassBoxClassifier", "LogitBoostClassifier"}
 
 
 def test_every_boosting_estimator_has_a_display():
