@@ -135,7 +135,7 @@ class CorrectiveTalk(Conversation):
         self.hypotheses[0][-1] = b
         self.coefficients = [1.]*n_terms
 
-# %% ../../nbs/bilinear/10_corrective.ipynb #25638fad
+# %% ../../nbs/bilinear/10_corrective.ipynb #d4c7588a
 #| code-fold: true
 #| code-summary: "`CorrectiveBilinearClassifier`: totally corrective sparse bilinear model: one"
 class CorrectiveBilinearClassifier(BilinearBoostClassifier):
@@ -173,7 +173,7 @@ class CorrectiveBilinearClassifier(BilinearBoostClassifier):
         check_number("C", self.C, Real, 0, None)
         if self.n_weights is not None: check_number("n_weights", self.n_weights, Integral, 1, None)
         problem = read_problem(self, X, y, sample_weight)
-        run = _rounds(self, *problem, validation)
+        run = _rounds(self, *problem, validation=validation)
         after_rounds(run, lambda: _finish(self, run, *problem))
         return self
 

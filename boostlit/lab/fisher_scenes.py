@@ -6,11 +6,11 @@
 __all__ = ['LOOKS', 'RECIPE', 'turned_entries', 'fisher_patches', 'fit_fisher', 'fisher_columns', 'fisher_grams', 'fisher_split',
            'boosted_against_all', 'rich_blocks']
 
-# %% ../../nbs/bilinear/13_fisher_scenes.ipynb #0d5c9b73
+# %% ../../nbs/bilinear/13_fisher_scenes.ipynb #648ccd1b
 import numpy as np
 from scipy.linalg.blas import ssyrk
 from ..core.datasets import cache_dir
-from ..images.components import class_accuracy, platt_curves, random_split
+from ..images.components import class_accuracy, random_split
 from ..images.descriptors import dense_intensity, dense_sift
 from ..images.pictures import content_key, image_table
 from ..images.transformers import FisherVector, sift_patches

@@ -222,10 +222,10 @@ def impossible_unit(seed:int,                # of the split
     work, how = FAMILIES[family]
     return [row | provenance(data.book) for row in work(data, train, test, seed, **how)]
 
-# %% ../../nbs/bilinear/12_impossible.ipynb #51e5ee5c
+# %% ../../nbs/bilinear/12_impossible.ipynb #b676c14e
 #| code-fold: true
 #| code-summary: "`code_hash`: twelve digits of what functions do: their syntax trees without docstrings and annotations"
-COMMAND = "boostlit reproduce --paper 3 --item Impossible --full"
+COMMAND = "boostlit reproduce 3:Impossible --full"
 
 def code_hash(*functions)->str:
     "Twelve digits of what functions do: their syntax trees without docstrings and annotations."

@@ -105,7 +105,7 @@ def _letters(r, n=106):
     codes[:, 14:20] = np.where(hit, motif, codes[:, 14:20])
     return (codes[:, None, :] == np.arange(4)[:, None]).astype(float), y
 
-# %% ../../nbs/bilinear/08_matrices.ipynb #31967a22
+# %% ../../nbs/bilinear/08_matrices.ipynb #296832f0
 #| code-fold: true
 #| code-summary: "`CPClassifier`: softmax regression whose weights are a sum of products"
 class CPClassifier(ClassifierMixin, BaseEstimator):
@@ -117,7 +117,7 @@ class CPClassifier(ClassifierMixin, BaseEstimator):
         "Quasi-Newton steps on all factors at once, from a small random start."
         self.classes_, codes = np.unique(y, return_inverse=True)
         self.scale_ = np.sqrt(np.mean(np.square(X))) or 1.
-        Z, K, (n, D, m) = X/self.scale_, len(self.classes_), X.shape
+        Z, K, (D, m) = X/self.scale_, len(self.classes_), X.shape[1:]
         r = np.random.default_rng(self.random_state)
         start = np.r_[.1*r.normal(size=K*self.rank*(D + m)), np.zeros(K)]
         hot = np.eye(K)[codes]
