@@ -240,6 +240,7 @@ DISPLAYS = {
     "PairwiseBoostClassifier": "ProjectionDisplay",
     "BilinearBoostClassifier": "BilinearDisplay",
     "SparseBilinearClassifier": "BilinearDisplay",
+    "CorrectiveBilinearClassifier": "BilinearDisplay",
     "DecisionStumpClassifier": "StumpDisplay",
     "WeightedLDA": "AxisDisplay",
 }

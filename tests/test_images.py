@@ -13,7 +13,8 @@ from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from boostlit.core.kernels import kernels
 from boostlit.images import (Codebook, Components, DenseSIFT, FisherVector, SpatialPyramid, blocks,
-                             codebook, components, descriptors, integral, picture_folder)
+                             codebook, components, descriptors, integral, picture_folder,
+                             transformers)
 from boostlit.images import pictures as images
 
 needs_cv2 = pytest.mark.skipif(not images.have_cv2(), reason="OpenCV is not installed")
@@ -403,12 +404,13 @@ def folder(tmp_path):
 
 @needs_cv2
 def test_ten_lines_from_a_folder_to_a_saved_classifier(folder):
-    from boostlit import BilinearBoostClassifier, load_model, save_model
+    from boostlit import BilinearBoostClassifier, BilinearDisplay, load_model, save_model
     files, labels = picture_folder(folder)
     looks = make_pipeline(DenseSIFT(), Codebook(16, random_state=0), Components((3, 3), side=40))
     model = BilinearBoostClassifier(4, start="gradient").fit(looks.fit_transform(files[::2]),
                                                              labels[::2])
     assert model.score(looks.transform(files[1::2]), labels[1::2]) > .85
+    assert len(BilinearDisplay.from_estimator(model).ax_.images) == 1
     save_model(model, folder/"m.arrow")
     seen = looks.transform(files)
     assert np.array_equal(load_model(folder/"m.arrow").predict(seen), model.predict(seen))
@@ -480,3 +482,28 @@ def test_image_kernels_give_the_same_bits():
             found.append((X.right(np.arange(5.)), X.left(np.arange(9.)/7), X.T.words,
                           X[[3, 1]].values, components.intersection_kernel(dense.sum(2))))
     assert all(np.array_equal(a, b) for a, b in zip(*found))
+
+
+@needs_cv2
+def test_a_picture_and_its_mirror_image_together(folder):
+    "Patches of both: the same Fisher block for a picture and for its mirror image."
+    files, _ = picture_folder(folder)
+    grey = [transformers.grey_picture(f) for f in files[:6]]
+    both = DenseSIFT(step=12, mirror="both")
+    turned = [np.ascontiguousarray(g[:, ::-1]) for g in grey]
+    cells = FisherVector(3, 6, cells=((1, 1), (2, 1)), random_state=0).fit(both.transform(grey))
+    a, b = (cells.transform(both.transform(g)) for g in (grey, turned))
+    assert np.allclose(a, b, atol=1e-3)
+    one = DenseSIFT(step=12)
+    plain = cells.transform(one.transform(grey)), cells.transform(one.transform(turned))
+    assert not np.allclose(*plain, atol=1e-3)                          # alone they differ
+
+
+@needs_cv2
+def test_intensity_patches_by_definition():
+    grey = np.random.default_rng(0).integers(0, 256, (40, 52)).astype(np.uint8)
+    ys, xs = descriptors.dense_grid(40, 52)
+    found = descriptors.dense_intensity(grey)
+    for i, (y, x) in enumerate((y, x) for y in ys for x in xs):
+        cells = grey[y:y+16, x:x+16].reshape(4, 4, 4, 4).swapaxes(1, 2).reshape(16, 16)
+        assert np.allclose(found[i], np.r_[cells.mean(1), cells.std(1)], atol=1e-3)

@@ -67,9 +67,9 @@ def alternate(X, y, w,                    # blocks, labels ±1, weights
         alpha, beta = _rebalance(alpha, beta, c1, c2, penalty)
     return alpha, beta, trace
 
-# %% ../../nbs/bilinear/04_boosting.ipynb #bdda58e3
+# %% ../../nbs/bilinear/04_boosting.ipynb #fdf3a3b2
 #| code-fold: true
-#| code-summary: "`_half_step`: minimise over one block with the other held: (weights, loss plus this block's penalty)"
+#| code-summary: "`_half_step`: minimise over one block with the other held: (weights, loss plus"
 def _half_step(Z, y, w, c, start, other, loss, penalty, offset, tol, ridge=0.):
     "Minimise over one block with the other held: (weights, loss plus this block's penalty)."
     if ridge: ridge = ridge*np.mean(w@(Z*Z))
@@ -94,9 +94,9 @@ def _rebalance(alpha, beta, c1, c2, penalty):
     t = np.sqrt(b/a) if a > 0 and b > 0 else 1.
     return alpha*t, beta/t
 
-# %% ../../nbs/bilinear/04_boosting.ipynb #34b2dfd9
+# %% ../../nbs/bilinear/04_boosting.ipynb #b61a75f8
 #| code-fold: true
-#| code-summary: "`gradient_start`: right singular vector of the gradient matrix, by power iteration"
+#| code-summary: "`gradient_start`: right singular vector of the gradient matrix, by power"
 def gradient_start(X, r,                  # blocks, slopes w l' of the examples
                    n_iter:int=15,         # power iterations
                    seed:int=0,            # of the first vector
@@ -188,18 +188,18 @@ def _block(Z, y, w, c, start, bias, held, offset, s):
                          s.ridge)
     return coef[:size], coef[-1] if s.fit_intercept else 0.
 
-# %% ../../nbs/bilinear/04_boosting.ipynb #a4b3c225
+# %% ../../nbs/bilinear/04_boosting.ipynb #33a37050
 #| code-fold: true
-#| code-summary: "`class_groups`: classes in groups whose joint product stays below `budget` bytes"
+#| code-summary: "`class_groups`: classes in groups whose joint product stays below `budget`"
 def class_groups(live, shape, block, budget=4e8):
     "Classes in groups whose joint product stays below `budget` bytes."
     size = 8*shape[0]*(shape[1] if block == "words" else shape[2])
     k = max(1, int(budget//max(size, 1)))
     return [live[i:i+k] for i in range(0, len(live), k)]
 
-# %% ../../nbs/bilinear/04_boosting.ipynb #cb8358b5
+# %% ../../nbs/bilinear/04_boosting.ipynb #d75a39a4
 #| code-fold: true
-#| code-summary: "`_run_threads`: call `fn` on every tuple of arguments, in threads if asked; kernels and BLAS release the lock"
+#| code-summary: "`_run_threads`: call `fn` on every tuple of arguments, in threads if asked"
 def _run_threads(fn, args, n_jobs):
     "Call `fn` on every tuple of arguments, in threads if asked; kernels and BLAS release the lock."
     if n_jobs in (None, 1) or len(args) < 2:
@@ -208,17 +208,17 @@ def _run_threads(fn, args, n_jobs):
     with threadpool_limits(1):
         Parallel(n_jobs=n_jobs, prefer="threads")(delayed(fn)(*a) for a in args)
 
-# %% ../../nbs/bilinear/04_boosting.ipynb #58b85e5e
+# %% ../../nbs/bilinear/04_boosting.ipynb #fb862797
 #| code-fold: true
-#| code-summary: "`_pull`: how much each example still asks for at score F: -y l'(y, F), without its weight"
+#| code-summary: "`_pull`: how much each example still asks for at score F: -y l'(y, F), without"
 def _pull(Y, F, loss):
     "How much each example still asks for at score F: -y l'(y, F), without its weight."
     if loss == "exponential": return np.exp(-Y*F)
     return 1/(1+np.exp(np.clip(Y*F, -500, 500))) if loss == "logistic" else 1-Y*F
 
-# %% ../../nbs/bilinear/04_boosting.ipynb #e68674b1
+# %% ../../nbs/bilinear/04_boosting.ipynb #bfd8e8af
 #| code-fold: true
-#| code-summary: "`first_penalties`: absolute penalties: fractions of the smallest that give zero, block after block"
+#| code-summary: "`first_penalties`: absolute penalties: fractions of the smallest that give"
 def first_penalties(X, Y, W,     # blocks; (K, n) labels and weights
                     beta,        # (K, m) starts
                     offsets,     # (K, n) fixed parts of the scores
@@ -245,9 +245,9 @@ def first_penalties(X, Y, W,     # blocks; (K, n) labels and weights
                 C2[k] = s.c2*np.abs(slope(k)@Z).max() or 1.
     return C1, C2
 
-# %% ../../nbs/bilinear/04_boosting.ipynb #79ffea94
+# %% ../../nbs/bilinear/04_boosting.ipynb #ac5a5c60
 #| code-fold: true
-#| code-summary: "`start_components`: component weights a round starts from, absolute values summing to one"
+#| code-summary: "`start_components`: component weights a round starts from, absolute values"
 def start_components(X, Y, W, offsets, s, t):
     "Component weights a round starts from, absolute values summing to one."
     K, m = len(Y), X.shape[2]
@@ -255,7 +255,7 @@ def start_components(X, Y, W, offsets, s, t):
         v = np.random.default_rng([s.seed, t]).normal(size=(K, m))
         return v/np.abs(v).sum(1, keepdims=True)
     constant = np.full((K, m), 1/m)
-    if m == 1 or s.start == "constant" and not _vanishes(X): return constant
+    if m == 1 or s.start == "constant": return constant
     return np.array([gradient_start(X, -W[k]*Y[k]*_pull(Y[k], offsets[k], s.loss))
                      for k in range(K)])
 
@@ -269,9 +269,9 @@ def _vanishes(X):
 
 def _alternating(m): return np.where(np.arange(m) % 3 == 0, 1., -.5)/m
 
-# %% ../../nbs/bilinear/04_boosting.ipynb #8ecaa549
+# %% ../../nbs/bilinear/04_boosting.ipynb #5dc97de6
 #| code-fold: true
-#| code-summary: "`BilinearOracle`: answers with the bilinear term that lowers the weighted loss, as found by taking turns"
+#| code-summary: "`BilinearOracle`: answers with the bilinear term that lowers the weighted loss"
 class BilinearOracle:
     "Answers with the bilinear term that lowers the weighted loss, as found by taking turns."
     kind, wide = "real", True
@@ -280,7 +280,8 @@ class BilinearOracle:
                  **changes,               # single settings
                 ):
         self.X, self.settings = as_blocks(X), (settings or TermSettings())._replace(**changes)
-        self.penalties, self.asked = None, 0
+        self.penalties, self.asked, self.said = None, 0, (None, None)
+        self.flat = self.settings.start == "constant" and _vanishes(self.X)
 
     def ask(self, targets, weights):
         "(terms, gains) for labels ±1, or for real targets by least squares; (n,) or (K, n)."
@@ -294,14 +295,22 @@ class BilinearOracle:
         A, B, b = joint_terms(self.X, Y, W, self.penalties, beta, offsets, s)
         self.asked += 1
         terms = np.hstack([A, B, b[:, None]])
-        gains = (W*Y*self.outputs(terms)).sum(1)
-        return (terms, gains) if np.ndim(targets) == 2 else (terms[0], float(gains[0]))
+        out = self.outputs(terms)
+        gains = (W*Y*out).sum(1)
+        if np.ndim(targets) == 2: answer = terms, gains
+        else: answer, out = (terms[0], float(gains[0])), out[0]
+        self.said = answer[0], out                   # the loop will ask for these outputs next
+        return answer
 
     def start(self, Y, W, offsets, settings):
         "Component weights that a round starts from, (K, m)."
-        return start_components(self.X, Y, W, offsets, settings, self.asked)
+        s = settings._replace(start="gradient") if self.flat else settings
+        return start_components(self.X, Y, W, offsets, s, self.asked)
 
-    def outputs(self, hypothesis): return self.apply(hypothesis, self.X)
+    def outputs(self, hypothesis):
+        "What a term says of the training rows; the last answer's outputs are at hand."
+        if hypothesis is self.said[0]: return self.said[1].copy()
+        return self.apply(hypothesis, self.X)
 
     @staticmethod
     def apply(hypothesis, X):
@@ -329,18 +338,18 @@ def term_scores(X, A, B):
         out[g] = np.einsum("knj,kj->kn", X.times_words(A[g].T), B[g])
     return out
 
-# %% ../../nbs/bilinear/04_boosting.ipynb #b52663c5
+# %% ../../nbs/bilinear/04_boosting.ipynb #e11ac319
 #| code-fold: true
-#| code-summary: "`_class_offsets`: what each problem takes as given: its score, or its score against the log-sum of the others"
+#| code-summary: "`_class_offsets`: what each problem takes as given: its score, or its score"
 def _class_offsets(F, coupling):
     "What each problem takes as given: its score, or its score against the log-sum of the others."
     if coupling == "none" or len(F) == 1: return F
     total = logsumexp(F, axis=0)
     return F - (total + np.log(np.maximum(-np.expm1(F - total), 1e-300)))
 
-# %% ../../nbs/bilinear/04_boosting.ipynb #87efe03f
+# %% ../../nbs/bilinear/04_boosting.ipynb #875dee77
 #| code-fold: true
-#| code-summary: "`_round_weights`: (weights, offsets) of a round: the exponential loss turns scores into weights"
+#| code-summary: "`_round_weights`: (weights, offsets) of a round: the exponential loss turns"
 def _round_weights(F, Y, w, loss, normalise):
     "(weights, offsets) of a round: the exponential loss turns scores into weights."
     if loss != "exponential": return np.broadcast_to(w, Y.shape).copy(), F
@@ -366,9 +375,9 @@ def _signs(y, n_classes):
     if n_classes == 2: return np.asarray(y, float)[None]
     return np.where(np.asarray(y) == np.arange(n_classes)[:, None], 1., -1.)
 
-# %% ../../nbs/bilinear/04_boosting.ipynb #ccda172f
+# %% ../../nbs/bilinear/04_boosting.ipynb #124eb19b
 #| code-fold: true
-#| code-summary: "`BilinearStep`: paper 3's master for all classes at once: the answer is added as it is"
+#| code-summary: "`BilinearStep`: paper 3's master for all classes at once: the answer is added"
 class BilinearStep:
     "Paper 3's master for all classes at once: the answer is added as it is."
     takes, corrective = ("real",), False
@@ -434,11 +443,11 @@ def _half_each(signs, w):
     return np.array([np.where(s > 0, w/(2*w[s > 0].sum() or 1), w/(2*w[s < 0].sum() or 1))
                      for s in signs])
 
-# %% ../../nbs/bilinear/04_boosting.ipynb #efe8ebcc
+# %% ../../nbs/bilinear/04_boosting.ipynb #0e46cc10
 #| code-fold: true
-#| code-summary: "`BilinearBoostClassifier`: boosted sparse bilinear model: a sum of terms alpha' X beta, one-against-all for many classes"
+#| code-summary: "`BilinearBoostClassifier`: boosted sparse bilinear model: a sum of terms alpha'"
 class BilinearBoostClassifier(Booster):
-    """Boosted sparse bilinear model: a sum of terms alpha' X beta, one-against-all for many classes.
+    """Boosted sparse bilinear model: a sum of terms alpha' X beta, one class against the rest.
 
     Parameters
     ----------
@@ -828,9 +837,9 @@ BilinearBoostClassifier.file_fields = {
     "n_rounds_": Whole("rounds", 0, 1 << 26),
     "n_iter_": OrMissing(Whole("kept", 0, 1 << 26))}
 
-# %% ../../nbs/bilinear/04_boosting.ipynb #207bbb80
+# %% ../../nbs/bilinear/04_boosting.ipynb #66fe32ce
 #| code-fold: true
-#| code-summary: "`SparseBilinearClassifier`: one bilinear term per class: the model of the paper before boosting"
+#| code-summary: "`SparseBilinearClassifier`: one bilinear term per class: the model of the paper"
 class SparseBilinearClassifier(BilinearBoostClassifier):
     """One bilinear term per class: the model of the paper before boosting.
 
@@ -974,17 +983,17 @@ def _check_blocks(est, X, fit=False):
                          f"{est.n_components_}")
     return X
 
-# %% ../../nbs/bilinear/04_boosting.ipynb #60bf18cf
+# %% ../../nbs/bilinear/04_boosting.ipynb #08a5813f
 #| code-fold: true
-#| code-summary: "`AllOrNothing`: half a second model is of no use: its interrupt goes on to the first"
+#| code-summary: "`AllOrNothing`: half a second model is of no use: its interrupt goes on to the"
 class AllOrNothing(Callback):
     "Half a second model is of no use: its interrupt goes on to the first."
     def end(self, run):
         if run.stopped == "interrupted": raise KeyboardInterrupt
 
-# %% ../../nbs/bilinear/04_boosting.ipynb #92a581a7
+# %% ../../nbs/bilinear/04_boosting.ipynb #c017f90a
 #| code-fold: true
-#| code-summary: "`_slope`: the slope of the link that suits examples a second model has not seen; one if too few"
+#| code-summary: "`_slope`: the slope of the link that suits examples a second model has not"
 def _slope(est, X, codes, weights):
     "The slope of the link that suits examples a second model has not seen; one if too few."
     fold = content_folds(X, codes)
@@ -1029,9 +1038,9 @@ def _held_out_loss(est, c, X, codes, weights, held):
     p = scores_to_proba(best_slope(F, own, part(held))*F)[np.arange(len(own)), own]
     return float(np.average(-np.log(np.maximum(p, 1e-300)), weights=part(held)))
 
-# %% ../../nbs/bilinear/04_boosting.ipynb #8caad014
+# %% ../../nbs/bilinear/04_boosting.ipynb #b7ddd54a
 #| code-fold: true
-#| code-summary: "`content_folds`: three folds by what a picture holds, not by where it stands: repeated pictures stay together"
+#| code-summary: "`content_folds`: three folds by what a picture holds, not by where it stands"
 def content_folds(X,              # blocks
                   codes,          # class numbers
                  )->np.ndarray:   # 0, 1 or 2 for every picture; all 0 where a class has too few
@@ -1102,9 +1111,9 @@ def _check_labels(y, n):
         raise ValueError("Input y contains NaN or infinity.")
     return y
 
-# %% ../../nbs/bilinear/04_boosting.ipynb #f2562707
+# %% ../../nbs/bilinear/04_boosting.ipynb #c89188ba
 #| code-fold: true
-#| code-summary: "`_with_sizes`: the history with the size of the terms: their weight, how many words and components"
+#| code-summary: "`_with_sizes`: the history with the size of the terms: their weight, how many"
 def _with_sizes(history, words, components):
     "The history with the size of the terms: their weight, how many words and components."
     rounds = len(words)
@@ -1118,9 +1127,9 @@ def _with_sizes(history, words, components):
         else: table = table.set_column(table.column_names.index(name), name, column)
     return table
 
-# %% ../../nbs/bilinear/04_boosting.ipynb #a058fbf7
+# %% ../../nbs/bilinear/04_boosting.ipynb #29eacd88
 #| code-fold: true
-#| code-summary: "`_word_shares`: fall of the log loss in every round, shared among the words by the size of their weights"
+#| code-summary: "`_word_shares`: fall of the log loss in every round, shared among the words by"
 def _word_shares(est):
     "Fall of the log loss in every round, shared among the words by the size of their weights."
     master, shares = est.make_master(len(est.classes_)), np.zeros(est.n_words_)
@@ -1152,9 +1161,9 @@ def describe_bilinear(est,           # fitted estimator
                          "features": [names[i] for i in words]})
     return terms_table(rows)
 
-# %% ../../nbs/bilinear/04_boosting.ipynb #75732071
+# %% ../../nbs/bilinear/04_boosting.ipynb #a2815cae
 #| code-fold: true
-#| code-summary: "`plot_components`: where a class looks: component weights, each term weighed by the size of its words, as a map"
+#| code-summary: "`plot_components`: where a class looks: component weights, each term weighed by"
 def plot_components(est,                     # fitted estimator
                     label=None,              # class to draw; the first by default
                     grid:tuple|None=None,    # (rows, columns) of the component grid
@@ -1176,9 +1185,9 @@ def plot_components(est,                     # fitted estimator
     ax.grid(False)
     return ax
 
-# %% ../../nbs/bilinear/04_boosting.ipynb #f9a696c8
+# %% ../../nbs/bilinear/04_boosting.ipynb #6d93a2b6
 #| code-fold: true
-#| code-summary: "`cell_weights`: the sum of the terms as one matrix: what the boosted model is, linearly"
+#| code-summary: "`cell_weights`: the sum of the terms as one matrix: what the boosted model is"
 def cell_weights(est,                        # fitted estimator
                  k:int=0,                    # position of the class
                  rounds:int|None=None,       # how many terms; all by default

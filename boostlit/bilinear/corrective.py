@@ -59,9 +59,9 @@ class ComponentOracle:
 
     apply = staticmethod(BilinearOracle.apply)
 
-# %% ../../nbs/bilinear/10_corrective.ipynb #4ff6f645
+# %% ../../nbs/bilinear/10_corrective.ipynb #3a180a86
 #| code-fold: true
-#| code-summary: "`SoftMargin`: totally corrective: a support vector machine on the components chosen so far"
+#| code-summary: "`SoftMargin`: totally corrective: a support vector machine on the components"
 class SoftMargin:
     "Totally corrective: a support vector machine on the components chosen so far."
     takes, wide, corrective = ("real",), False, True
@@ -137,11 +137,11 @@ class CorrectiveTalk(Conversation):
         self.hypotheses[0][-1] = b
         self.coefficients = [1.]*n_terms
 
-# %% ../../nbs/bilinear/10_corrective.ipynb #491b44e8
+# %% ../../nbs/bilinear/10_corrective.ipynb #d4c7588a
 #| code-fold: true
-#| code-summary: "`CorrectiveBilinearClassifier`: totally corrective sparse bilinear model: one component per round, all words solved for again"
+#| code-summary: "`CorrectiveBilinearClassifier`: totally corrective sparse bilinear model: one"
 class CorrectiveBilinearClassifier(BilinearBoostClassifier):
-    """Totally corrective sparse bilinear model: one component per round, all words solved for again.
+    """Totally corrective sparse bilinear model: a component per round, all words solved again.
 
     Parameters
     ----------
@@ -280,7 +280,7 @@ class CorrectiveBilinearClassifier(BilinearBoostClassifier):
         check_number("C", self.C, Real, 0, None)
         if self.n_weights is not None: check_number("n_weights", self.n_weights, Integral, 1, None)
         problem = read_problem(self, X, y, sample_weight)
-        run = _rounds(self, *problem, validation)
+        run = _rounds(self, *problem, validation=validation)
         after_rounds(run, lambda: _finish(self, run, *problem))
         return self
 

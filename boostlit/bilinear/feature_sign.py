@@ -18,9 +18,9 @@ from scipy.optimize import minimize
 from .kernels import (coordinate_sweeps, loss_slopes, loss_value,
                                        segment_minimum)
 
-# %% ../../nbs/bilinear/02_feature_sign.ipynb #1392ff06
+# %% ../../nbs/bilinear/02_feature_sign.ipynb #46925251
 #| code-fold: true
-#| code-summary: "`_slopes`: gradient of the loss in the weights, and the curvature of every example, at scores m"
+#| code-summary: "`_slopes`: gradient of the loss in the weights, and the curvature of every"
 LOSSES = {"exponential": 0, "logistic": 1, "squared": 2}
 
 def _slopes(Z, y, w, loss, m):
@@ -110,9 +110,9 @@ def feature_sign_reference(Z, y,                       # (n, d) design, labels
             visited.append(tuple(theta))
     return a, np.array(trace), visited
 
-# %% ../../nbs/bilinear/02_feature_sign.ipynb #cf1816c8
+# %% ../../nbs/bilinear/02_feature_sign.ipynb #3f1865b9
 #| code-fold: true
-#| code-summary: "`damped_newton`: one damped Newton step on the loss plus the linear term `slope @ a`"
+#| code-summary: "`damped_newton`: one damped Newton step on the loss plus the linear term `slope"
 def damped_newton(Z, y, w, loss, a, slope):
     "One damped Newton step on the loss plus the linear term `slope @ a`."
     G, h = _slopes(Z, y, w, LOSSES[loss], Z@a)
@@ -138,9 +138,9 @@ def best_on_segment(g, old, new):
         points.append(x)
     return min(points, key=g)
 
-# %% ../../nbs/bilinear/02_feature_sign.ipynb #fd05ef57
+# %% ../../nbs/bilinear/02_feature_sign.ipynb #c755e05b
 #| code-fold: true
-#| code-summary: "`quadratic_l1`: feature-sign search for a quadratic: sweeps guess signs, a solve answers, a segment repairs"
+#| code-summary: "`quadratic_l1`: feature-sign search for a quadratic: sweeps guess signs, a"
 def quadratic_l1(H, b,                 # model 1/2 x'Hx - b'x, H symmetric positive definite
                  c,                    # (k,) penalties
                  x,                    # start
@@ -207,9 +207,9 @@ def working_set(viol,            # violation of every weight
     keep[new[rank[new] > 0]] = True
     return np.flatnonzero(keep)
 
-# %% ../../nbs/bilinear/02_feature_sign.ipynb #95ad3cd3
+# %% ../../nbs/bilinear/02_feature_sign.ipynb #cfe4cd44
 #| code-fold: true
-#| code-summary: "`_weighted_gram`: z' diag(h) Z with a whisker on the diagonal; in single precision if `rough`"
+#| code-summary: "`_weighted_gram`: z' diag(h) Z with a whisker on the diagonal; in single"
 def _weighted_gram(Z, h, rough=False):
     "Z' diag(h) Z with a whisker on the diagonal; in single precision if `rough`."
     product, number, whisker = (ssyrk, np.float32, 1e-6) if rough else (dsyrk, np.float64, 1e-12)
@@ -242,9 +242,9 @@ class _Problem(NamedTuple):
         "The same problem on some of the columns."
         return self._replace(Z=self.Z[:, columns], c=self.c[columns], e=self.e[columns])
 
-# %% ../../nbs/bilinear/02_feature_sign.ipynb #24902d3f
+# %% ../../nbs/bilinear/02_feature_sign.ipynb #dad30fc4
 #| code-fold: true
-#| code-summary: "`feature_sign`: weighted feature-sign search with working sets, Newton models and warm starts"
+#| code-summary: "`feature_sign`: weighted feature-sign search with working sets, Newton models"
 def feature_sign(Z, y,                       # (n, d) design, labels ±1 (targets, for squares)
                  c,                          # penalty: a number, or one per column (0 = free)
                  w=None,                     # weights; 1/n each by default
@@ -268,17 +268,18 @@ def feature_sign(Z, y,                       # (n, d) design, labels ±1 (target
         rough = rough and worst > .01*scale
         W = working_set(broken, a, p.c)
         aim = .1*worst*min(1., worst/scale) if p.loss < 2 else 0.
-        x = _newton_model(p.part(W), a[W], G[W], h, max(aim, .1*tol*scale), rough)
-        t, a[W], m, f = _backtrack(p.part(W), m, trace[-1], a[W], x, G[W])
+        part = p.part(W)
+        x = _newton_model(part, a[W], G[W], h, max(aim, .1*tol*scale), rough)
+        t, a[W], m, f = _backtrack(part, m, trace[-1], a[W], x, G[W])
         if f < trace[-1]: trace.append(f)
         elif rough: rough, t = False, 1.              # single precision has no more to say
         else: polish += 1
     _warn_unfinished(worst, max(1e3*tol, 1e-4)*scale, it)
     return Solution(a, trace[-1], worst, it, np.array(trace))
 
-# %% ../../nbs/bilinear/02_feature_sign.ipynb #211a6842
+# %% ../../nbs/bilinear/02_feature_sign.ipynb #e294a7d7
 #| code-fold: true
-#| code-summary: "`_newton_model`: the minimum of the quadratic model with its kinks, on the working set"
+#| code-summary: "`_newton_model`: the minimum of the quadratic model with its kinks, on the"
 def _newton_model(p, a, G, h, tol, rough):
     "The minimum of the quadratic model with its kinks, on the working set."
     H = _weighted_gram(p.Z, h, rough)
@@ -290,9 +291,9 @@ def _warn_unfinished(worst, accepted, steps):
         warnings.warn(f"feature-sign search stopped at violation {worst:.1e} after {steps} steps",
                       RuntimeWarning, stacklevel=3)
 
-# %% ../../nbs/bilinear/02_feature_sign.ipynb #ede3bb0e
+# %% ../../nbs/bilinear/02_feature_sign.ipynb #a470c221
 #| code-fold: true
-#| code-summary: "`_prepare`: arguments of a solver, checked: (problem, start, scores at the start)"
+#| code-summary: "`_prepare`: arguments of a solver, checked: (problem, start, scores at the"
 def _prepare(Z, y, c, w, loss, start, offset, ridge=0.):
     "Arguments of a solver, checked: (problem, start, scores at the start)."
     if loss not in LOSSES: raise ValueError(f"loss must be one of {sorted(LOSSES)}, got {loss!r}")
@@ -334,9 +335,9 @@ def _finite(name, v, n):
         raise ValueError(f"{name} must be {n} finite numbers")
     return v
 
-# %% ../../nbs/bilinear/02_feature_sign.ipynb #2133e883
+# %% ../../nbs/bilinear/02_feature_sign.ipynb #f1c7994d
 #| code-fold: true
-#| code-summary: "`_backtrack`: armijo search from a towards x: (step, weights, scores, objective there)"
+#| code-summary: "`_backtrack`: armijo search from a towards x: (step, weights, scores, objective"
 def _backtrack(p, m, f, a, x, G):
     "Armijo search from a towards x: (step, weights, scores, objective there)."
     d = x - a
@@ -352,9 +353,9 @@ def _backtrack(p, m, f, a, x, G):
         t /= 2
     return 0., a, m, f
 
-# %% ../../nbs/bilinear/02_feature_sign.ipynb #68337ddd
+# %% ../../nbs/bilinear/02_feature_sign.ipynb #8504d141
 #| code-fold: true
-#| code-summary: "`degenerate_problem`: a small L1 problem of one of ten kinds that are hard on solvers"
+#| code-summary: "`degenerate_problem`: a small L1 problem of one of ten kinds that are hard on"
 def degenerate_problem(seed:int, # kind of trouble (its last digit) and random numbers
                       )->tuple:  # (design, labels, weights, penalty, loss, kind)
     "A small L1 problem of one of ten kinds that are hard on solvers."
@@ -379,9 +380,9 @@ def degenerate_problem(seed:int, # kind of trouble (its last digit) and random n
 TROUBLES = ("duplicates", "collinear", "wide", "zero weights", "tiny weights", "separable",
             "scales", "constant", "one row", "all of it")
 
-# %% ../../nbs/bilinear/02_feature_sign.ipynb #b39427e7
+# %% ../../nbs/bilinear/02_feature_sign.ipynb #2a0462f9
 #| code-fold: true
-#| code-summary: "`penalty_path`: solutions along a falling penalty, warm-started, with columns screened by the strong rule"
+#| code-summary: "`penalty_path`: solutions along a falling penalty, warm-started, with columns"
 def penalty_path(Z, y, w=None,               # design, labels, weights
                  loss:str="exponential",     # the loss
                  n_penalties:int=40,         # how many penalties
@@ -401,9 +402,9 @@ def penalty_path(Z, y, w=None,               # design, labels, weights
         looked.append(int(on.sum()))
     return cs, coefs, looked
 
-# %% ../../nbs/bilinear/02_feature_sign.ipynb #4a37048e
+# %% ../../nbs/bilinear/02_feature_sign.ipynb #6b53d072
 #| code-fold: true
-#| code-summary: "`_screened`: the solution on columns `on`, with those added that turn out to matter"
+#| code-summary: "`_screened`: the solution on columns `on`, with those added that turn out to"
 def _screened(Z, y, c, w, loss, a, on, tol):
     "The solution on columns `on`, with those added that turn out to matter."
     while True:

@@ -12,9 +12,9 @@ import numpy as np
 from scipy import sparse
 from .kernels import component_products, word_products
 
-# %% ../../nbs/bilinear/01_model.ipynb #e7c4ad55
+# %% ../../nbs/bilinear/01_model.ipynb #8a820daf
 #| code-fold: true
-#| code-summary: "`make_word_place`: toy pictures: word 0 above word 1 in the positive class, below it in the negative one"
+#| code-summary: "`make_word_place`: toy pictures: word 0 above word 1 in the positive class"
 def make_word_place(n:int=400,        # pictures
                     n_words:int=12,   # words in the vocabulary; the first two carry the class
                     grid:int=6,       # components along each side
@@ -50,9 +50,9 @@ def balance(alpha,                 # word weights
     t = np.sqrt(b/a)
     return alpha*t, beta/t
 
-# %% ../../nbs/bilinear/01_model.ipynb #f88e761b
+# %% ../../nbs/bilinear/01_model.ipynb #f2c269db
 #| code-fold: true
-#| code-summary: "`SparseBlocks`: pictures as compressed rows, one row a component, with both products for all pictures"
+#| code-summary: "`SparseBlocks`: pictures as compressed rows, one row a component, with both"
 class SparseBlocks:
     "Pictures as compressed rows, one row a component, with both products for all pictures."
     def __init__(self, indptr, words, values, shape):
@@ -90,9 +90,9 @@ def _take_pictures(X, rows):
     indptr = np.r_[0, np.cumsum(sizes)]
     return SparseBlocks(indptr, X.words[at], X.values[at], (len(rows),)+X.shape[1:])
 
-# %% ../../nbs/bilinear/01_model.ipynb #a622574c
+# %% ../../nbs/bilinear/01_model.ipynb #9e90d5c9
 #| code-fold: true
-#| code-summary: "`DenseBlocks`: the same interface over a dense array of shape (n, words, components)"
+#| code-summary: "`DenseBlocks`: the same interface over a dense array of shape (n, words"
 class DenseBlocks:
     "The same interface over a dense array of shape (n, words, components)."
     def __init__(self, X): self.X, self.shape = X, X.shape
@@ -126,9 +126,9 @@ def _check_layout(indptr, words, values, shape):
     if len(words) != len(values) or (len(words) and not 0 <= words.min() <= words.max() < D):
         raise ValueError(f"words must be numbers below {D}, one for each value")
 
-# %% ../../nbs/bilinear/01_model.ipynb #ebb9c770
+# %% ../../nbs/bilinear/01_model.ipynb #78dfe12f
 #| code-fold: true
-#| code-summary: "`_stack_sparse`: compressed blocks of a list of (words, components) sparse matrices, one a picture"
+#| code-summary: "`_stack_sparse`: compressed blocks of a list of (words, components) sparse"
 def _stack_sparse(mats):
     "Compressed blocks of a list of (words, components) sparse matrices, one a picture."
     mats = [sparse.csc_matrix(m) for m in mats]
@@ -173,12 +173,12 @@ def _dense_blocks(X):
     _check_values(X)
     return DenseBlocks(X)
 
-# %% ../../nbs/bilinear/01_model.ipynb #bd5a9c4c
+# %% ../../nbs/bilinear/01_model.ipynb #452bd6c7
 #| code-fold: true
 #| code-summary: "`ragged_blocks`: blocks of examples that differ in their number of columns"
 def ragged_blocks(matrices,                 # (words, columns) arrays or sparse matrices
                   n_components:int|None=None, # of the blocks; None: the largest number of columns
-                  align:str="start",        # count columns from the "start", the "end", or by "share"
+                  align:str="start",        # columns from the "start", the "end", or by "share"
                  )->SparseBlocks:           # columns that meet in one component are added up
     "Blocks of examples that differ in their number of columns."
     if align not in ("start", "end", "share"):
@@ -215,9 +215,9 @@ def in_doubles(X, product, size=1 << 22):
     parts = [product(X[i:i+step].astype(np.float64)) for i in range(0, len(X), step)]
     return np.concatenate(parts)
 
-# %% ../../nbs/bilinear/01_model.ipynb #c087d842
+# %% ../../nbs/bilinear/01_model.ipynb #d034ae2b
 #| code-fold: true
-#| code-summary: "`atomic_cost`: what the best decomposition of `W` into bilinear terms costs under product penalties"
+#| code-summary: "`atomic_cost`: what the best decomposition of `W` into bilinear terms costs"
 def atomic_cost(W,                       # (words, components) matrix
                 words:str="l1",          # norm of the word factor: "l1" or "l2"
                 components:str="l1",     # norm of the component factor: "l1" or "l2"

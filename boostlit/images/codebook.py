@@ -61,7 +61,7 @@ DESCRIPTORS: dict[str, tuple[bool, Callable[..., np.ndarray]]] = {
     "sift": (True, dense_sift), "colour": (False, dense_colour),
     "texture": (True, dense_orientation)}
 
-# %% ../../nbs/images/03_codebook.ipynb #80e61cca
+# %% ../../nbs/images/03_codebook.ipynb #6629bb2a
 def describe(data:bytes,              # encoded picture
              kind:str="sift",         # "sift", "colour" or "texture"
              max_pixels:int|None=None,# shrink larger pictures
@@ -69,7 +69,8 @@ def describe(data:bytes,              # encoded picture
              **grid,                  # size, step (and sigma for "sift")
             )->tuple[np.ndarray, tuple[int, int]]: # descriptors, (height, width)
     "Decode a picture and describe the patches of its grid."
-    if kind not in DESCRIPTORS: raise ValueError(f"kind must be one of {sorted(DESCRIPTORS)}, got {kind!r}")
+    if kind not in DESCRIPTORS:
+        raise ValueError(f"kind must be one of {sorted(DESCRIPTORS)}, got {kind!r}")
     grey, fn = DESCRIPTORS[kind]
     img = resize_image(decode_image(data, grey), max_pixels=max_pixels)
     if mirror: img = np.ascontiguousarray(img[:, ::-1])

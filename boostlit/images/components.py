@@ -166,7 +166,7 @@ def pyramid_kernel(table:pa.Table, n_words:int, # words of the images, size of t
     return intersection_kernel(BilinearBlocks(P.indptr, P.words, (P.values*w).astype(np.float32),
                                               P.shape).to_csr(), n_jobs=n_jobs)
 
-# %% ../../nbs/images/05_components.ipynb #0c65de64
+# %% ../../nbs/images/05_components.ipynb #0f75981c
 def image_features(name:str,              # image set, such as "scene15"
                    n_words:int=1000,      # size of the codebook
                    grid:tuple=(20, 15),   # components across and down
@@ -179,7 +179,7 @@ def image_features(name:str,              # image set, such as "scene15"
                    n_images:int=600, per_image:int=200, # sample for the codebook
                    mirror:bool=False,     # also the words of the mirrored pictures?
                    **how,                 # as in `describe`
-                  )->dict:                # X (blocks), words, y, classes, files, centres; mirrored if asked
+                  )->dict:                # X (blocks), words, y, classes, files, centres
     "Codebook, words and components of an image set, cached by content."
     cache = pathlib.Path(cache) if cache is not None else cache_dir()/"vision"
     table = image_table(name, classes, per_class)

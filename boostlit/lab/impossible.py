@@ -10,7 +10,7 @@ __all__ = ['COSTS', 'PENALTIES', 'SINGLE', 'LIMIT', 'VARIANTS', 'FAMILIES', 'COM
            'code_hash', 'provenance', 'store_splits', 'stored_splits', 'impossible',
            'impossible_rows']
 
-# %% ../../nbs/bilinear/12_impossible.ipynb #ba4cd911
+# %% ../../nbs/bilinear/12_impossible.ipynb #29650706
 import ast
 import csv
 import datetime
@@ -19,6 +19,7 @@ import importlib.metadata
 import inspect
 import pathlib
 import textwrap
+from collections.abc import Callable
 from importlib.resources import files
 from typing import Any
 import numpy as np
@@ -47,7 +48,9 @@ def rest_error_rate(scores,          # (n,) score of one class
     before, after = miss[i-1] - alarm[i-1], miss[i] - alarm[i]
     return float(miss[i-1] + before/(before - after)*(miss[i] - miss[i-1]))
 
-# %% ../../nbs/bilinear/12_impossible.ipynb #890f583e
+# %% ../../nbs/bilinear/12_impossible.ipynb #c1cd21be
+#| code-fold: true
+#| code-summary: "`both_measures`: mean class accuracy, and the mean over the classes of one minus the equal error rate"
 def both_measures(y,                  # (n,) class numbers
                   scores,             # (n, K)
                  )->dict:             # accuracy, one_minus_eer in per cent
@@ -56,7 +59,9 @@ def both_measures(y,                  # (n,) class numbers
     return dict(accuracy=100*class_accuracy(y, scores.argmax(1)),
                 one_minus_eer=100*(1 - float(np.mean(eer))))
 
-# %% ../../nbs/bilinear/12_impossible.ipynb #b2fdb4ed
+# %% ../../nbs/bilinear/12_impossible.ipynb #2a58fa89
+#| code-fold: true
+#| code-summary: "`Scenes`: the paper's X of Scene-15 on one codebook, read once"
 class Scenes:
     "The paper's X of Scene-15 on one codebook, read once."
     def __init__(self, dataset:str="scene15",   # image set
@@ -82,7 +87,9 @@ class Scenes:
             np.save(path, K/np.mean(np.diag(K)))
         return np.load(path)
 
-# %% ../../nbs/bilinear/12_impossible.ipynb #d9e20511
+# %% ../../nbs/bilinear/12_impossible.ipynb #80d548c4
+#| code-fold: true
+#| code-summary: "`scenes`: the features of this process, opened on first use"
 _OPEN: dict = {}
 
 def scenes(**kw)->Scenes:
@@ -91,7 +98,9 @@ def scenes(**kw)->Scenes:
     if key not in _OPEN: _OPEN[key] = Scenes(**kw)
     return _OPEN[key]
 
-# %% ../../nbs/bilinear/12_impossible.ipynb #cdc97295
+# %% ../../nbs/bilinear/12_impossible.ipynb #9d452674
+#| code-fold: true
+#| code-summary: "`machine_scores`: scores of linear machines, one class against the rest: (rows, classes)"
 COSTS = tuple(10.**e for e in range(-3, 5))
 
 def machine_scores(K, y, fit, rows, C):
@@ -101,7 +110,9 @@ def machine_scores(K, y, fit, rows, C):
     one = lambda k: SVC(C=C, kernel="precomputed").fit(inner, y[fit] == k).decision_function(cross)
     return np.stack([one(k) for k in np.unique(y)], axis=1)
 
-# %% ../../nbs/bilinear/12_impossible.ipynb #5c14bd3c
+# %% ../../nbs/bilinear/12_impossible.ipynb #c9631394
+#| code-fold: true
+#| code-summary: "`ceiling_rows`: a support vector machine on all cells, its cost chosen on halves of the training set"
 def ceiling_rows(data, train, test, seed, reading):
     "A support vector machine on all cells, its cost chosen on halves of the training set."
     K, y = data.gram(reading), data.y
@@ -117,7 +128,9 @@ PENALTIES = {"l1": (.3, .1, .03, .01), "l2": (30., 3., .3, .03, .003, 3e-4)}
 SINGLE = {"l1": (.003, .001, 3e-4, 1e-4), "l2": ()}          # weaker ones, for the single term
 LIMIT = {"l1": 16, "l2": 3}                                  # most rounds
 
-# %% ../../nbs/bilinear/12_impossible.ipynb #d73b048a
+# %% ../../nbs/bilinear/12_impossible.ipynb #8af4cef8
+#| code-fold: true
+#| code-summary: "`nested_rows`: the single model and the boosted one, penalty and rounds chosen on halves of the training set"
 def nested_rows(data, train, test, seed, reading, penalty, limit=None):
     "The single model and the boosted one, penalty and rounds chosen on halves of the training set."
     X, y = data.blocks(reading), data.y
@@ -146,7 +159,9 @@ class SizedStart(BilinearOracle):
         "Every component weight equals `size`."
         return np.full((len(Y), self.X.shape[2]), self.size)
 
-# %% ../../nbs/bilinear/12_impossible.ipynb #11a2877c
+# %% ../../nbs/bilinear/12_impossible.ipynb #c267e641
+#| code-fold: true
+#| code-summary: "`literal_rows`: raw counts, weights that sum to N, absolute penalties, two sizes of the start"
 def literal_rows(data, train, test, seed, n_rounds=8):
     "Raw counts, weights that sum to N, absolute penalties, two sizes of the start."
     X, y = data.counts, data.y
@@ -164,7 +179,9 @@ def literal_rows(data, train, test, seed, n_rounds=8):
                          rounds=len(terms), edge=False, alive=alive) | both_measures(y[test], F))
     return rows
 
-# %% ../../nbs/bilinear/12_impossible.ipynb #8994ab38
+# %% ../../nbs/bilinear/12_impossible.ipynb #19fc0d41
+#| code-fold: true
+#| code-summary: "`variant_rows`: readings of start, weights, loss and histogram, one changed at a time"
 VARIANTS = {"square roots, c = 0.1": {}, "random start": dict(start="random"),
             "a bias": dict(fit_intercept=True), "balanced classes": dict(balanced=True),
             "raw weights (Eq. 12)": dict(normalise=False), "logistic loss": dict(loss="logistic"),
@@ -182,8 +199,11 @@ def variant_rows(data, train, test, seed, n_rounds=8):
                     | both_measures(data.y[test], est.decision_function(X[test])))
     return rows
 
-# %% ../../nbs/bilinear/12_impossible.ipynb #967d4d7a
-FAMILIES = {"svm-sqrt": (ceiling_rows, dict(reading="sqrt")),
+# %% ../../nbs/bilinear/12_impossible.ipynb #e3a4f758
+#| code-fold: true
+#| code-summary: "`impossible_unit`: one split under one family of readings"
+FAMILIES: dict[str, tuple[Callable[..., list], dict[str, Any]]] = {
+            "svm-sqrt": (ceiling_rows, dict(reading="sqrt")),
             "svm-counts": (ceiling_rows, dict(reading="counts")),
             "svm-frequency": (ceiling_rows, dict(reading="frequency")),
             "l1-sqrt": (nested_rows, dict(reading="sqrt", penalty="l1")),
@@ -204,8 +224,10 @@ def impossible_unit(seed:int,                # of the split
     work, how = FAMILIES[family]
     return [row | provenance(data.book) for row in work(data, train, test, seed, **how)]
 
-# %% ../../nbs/bilinear/12_impossible.ipynb #3ecdb0c7
-COMMAND = "boostlit reproduce --paper 3 --item Impossible --full"
+# %% ../../nbs/bilinear/12_impossible.ipynb #b676c14e
+#| code-fold: true
+#| code-summary: "`code_hash`: twelve digits of what functions do: their syntax trees without docstrings and annotations"
+COMMAND = "boostlit reproduce 3:Impossible --full"
 
 def code_hash(*functions)->str:
     "Twelve digits of what functions do: their syntax trees without docstrings and annotations."
@@ -225,15 +247,20 @@ class _Bare(ast.NodeTransformer):
         node.annotation = None
         return node
 
-# %% ../../nbs/bilinear/12_impossible.ipynb #19f959d2
+# %% ../../nbs/bilinear/12_impossible.ipynb #3d585649
+#| code-fold: true
+#| code-summary: "`provenance`: where a row comes from: codebook, code, versions, day, command"
 def provenance(book:str)->dict:
     "Where a row comes from: codebook, code, versions, day, command."
     version = lambda name: f"{name} {importlib.metadata.version(name)}"
-    return dict(codebook=book, code=code_hash(feature_sign, ridge_fit, first_penalties, joint_terms),
+    code = code_hash(feature_sign, ridge_fit, first_penalties, joint_terms)
+    return dict(codebook=book, code=code,
                 versions=", ".join(map(version, ("numpy", "scikit-learn"))),
                 date=datetime.date.today().isoformat(), command=COMMAND)
 
-# %% ../../nbs/bilinear/12_impossible.ipynb #0c14f3cf
+# %% ../../nbs/bilinear/12_impossible.ipynb #d8ebaf9f
+#| code-fold: true
+#| code-summary: "`store_splits`: write one line for each split and method"
 STORED = ("seed", "method", "accuracy", "one_minus_eer", "chosen", "rounds", "edge", "alive",
           "codebook", "code", "versions", "date", "command")
 
@@ -247,7 +274,9 @@ def store_splits(runs, path=None):
         out.writerows({k: short(v) for k, v in r.items() if v is not None} for r in runs)
     return path
 
-# %% ../../nbs/bilinear/12_impossible.ipynb #b506554f
+# %% ../../nbs/bilinear/12_impossible.ipynb #dbb703f3
+#| code-fold: true
+#| code-summary: "`stored_splits`: the stored lines, numbers as numbers"
 def stored_splits(path=None)->list:
     "The stored lines, numbers as numbers."
     path = pathlib.Path(path or str(files("boostlit").joinpath("data", "impossible.csv")))
@@ -259,7 +288,9 @@ def stored_splits(path=None)->list:
         r["edge"] = r["edge"] == "True"
     return rows
 
-# %% ../../nbs/bilinear/12_impossible.ipynb #8b2bea96
+# %% ../../nbs/bilinear/12_impossible.ipynb #1e6cf11b
+#| code-fold: true
+#| code-summary: "`impossible`: scene-15: every reading of the model and of the measure on one codebook, and the ceiling"
 @reproduction(paper=3, item="Impossible", needs=("scene15",), full=True)
 def impossible(n_jobs=1, out=None, progress=True, splits=5, families=tuple(FAMILIES)):
     "Scene-15: every reading of the model and of the measure on one codebook, and the ceiling."
@@ -268,7 +299,9 @@ def impossible(n_jobs=1, out=None, progress=True, splits=5, families=tuple(FAMIL
     store_splits(runs)
     return impossible_rows(runs)
 
-# %% ../../nbs/bilinear/12_impossible.ipynb #6119d9dc
+# %% ../../nbs/bilinear/12_impossible.ipynb #208992ef
+#| code-fold: true
+#| code-summary: "`impossible_rows`: rows of the ledger: both measures of every method, the codebook in every comment"
 def impossible_rows(runs):
     "Rows of the ledger: both measures of every method, the codebook in every comment."
     rows = []

@@ -18,7 +18,7 @@ from ..bilinear.kernels import loss_slopes, loss_value
 # %% ../../nbs/bilinear/09_solver_race.ipynb #086fde9f
 class _Reached(Exception): pass
 
-# %% ../../nbs/bilinear/09_solver_race.ipynb #69bf2a7e
+# %% ../../nbs/bilinear/09_solver_race.ipynb #d124b672
 def lbfgs_split(Z, y, c, w, loss,       # the problem
                 target:float=-np.inf,   # stop as soon as the objective is here
                 restarts:int=20,        # fresh starts of the quasi-Newton memory
@@ -27,7 +27,7 @@ def lbfgs_split(Z, y, c, w, loss,       # the problem
     n, d = Z.shape
     kind = LOSSES[loss]
     r, h = np.empty(n), np.empty(n)
-    best = [np.inf, np.zeros(2*d)]
+    best: list = [np.inf, np.zeros(2*d)]
     def fg(x):
         m = Z@(x[:d]-x[d:])
         loss_slopes(m, y, w, kind, r, h)

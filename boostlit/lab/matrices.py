@@ -59,9 +59,9 @@ def fold_errors(make, # dict name -> function giving a fresh classifier, and whe
         out[name] = (float(np.mean(e)), float(np.std(e, ddof=1)))
     return out
 
-# %% ../../nbs/bilinear/08_matrices.ipynb #eff0d84a
+# %% ../../nbs/bilinear/08_matrices.ipynb #2334c95f
 #| code-fold: true
-#| code-summary: "`matrix_sets`: six small sets of labelled matrices: waves, gestures, motions, digits, texts, letters"
+#| code-summary: "`matrix_sets`: six small sets of labelled matrices: waves, gestures, motions"
 def matrix_sets(seed:int=0,   # of the random numbers
                )->dict:       # name -> (blocks (n, words, components), labels)
     "Six small sets of labelled matrices: waves, gestures, motions, digits, texts, letters."
@@ -83,9 +83,9 @@ def matrix_sets(seed:int=0,   # of the random numbers
     sets["letters, 4 x 57"] = _letters(r)
     return sets
 
-# %% ../../nbs/bilinear/08_matrices.ipynb #5cf20fe9
+# %% ../../nbs/bilinear/08_matrices.ipynb #b4400d85
 #| code-fold: true
-#| code-summary: "`_texts`: counts of words in paragraphs: two topics share their words but not their order"
+#| code-summary: "`_texts`: counts of words in paragraphs: two topics share their words but not"
 def _texts(r, n=150):
     "Counts of words in paragraphs: two topics share their words but not their order."
     y = np.arange(n) % 2
@@ -106,7 +106,7 @@ def _letters(r, n=106):
     codes[:, 14:20] = np.where(hit, motif, codes[:, 14:20])
     return (codes[:, None, :] == np.arange(4)[:, None]).astype(float), y
 
-# %% ../../nbs/bilinear/08_matrices.ipynb #31967a22
+# %% ../../nbs/bilinear/08_matrices.ipynb #296832f0
 #| code-fold: true
 #| code-summary: "`CPClassifier`: softmax regression whose weights are a sum of products"
 class CPClassifier(ClassifierMixin, BaseEstimator):
@@ -118,7 +118,7 @@ class CPClassifier(ClassifierMixin, BaseEstimator):
         "Quasi-Newton steps on all factors at once, from a small random start."
         self.classes_, codes = np.unique(y, return_inverse=True)
         self.scale_ = np.sqrt(np.mean(np.square(X))) or 1.
-        Z, K, (n, D, m) = X/self.scale_, len(self.classes_), X.shape
+        Z, K, (D, m) = X/self.scale_, len(self.classes_), X.shape[1:]
         r = np.random.default_rng(self.random_state)
         start = np.r_[.1*r.normal(size=K*self.rank*(D + m)), np.zeros(K)]
         hot = np.eye(K)[codes]
@@ -197,9 +197,9 @@ def matrix_methods()->dict: # name -> function that makes a fresh classifier of 
             "corrective": CorrectiveBilinearClassifier, "L1 logistic": cells,
             "CP, rank 3": CPClassifier, "MiniRocket-like": rocket}
 
-# %% ../../nbs/bilinear/08_matrices.ipynb #bafba6f7
+# %% ../../nbs/bilinear/08_matrices.ipynb #4e6bc918
 #| code-fold: true
-#| code-summary: "`matrix_race`: accuracy, log loss and time of every method on one set, both halves"
+#| code-summary: "`matrix_race`: accuracy, log loss and time of every method on one set, both"
 def matrix_race(X, y)->list: # a dict for each method: right, log loss, seconds of the slower fit
     "Every method on one set, fitted to each half and judged on the other."
     half, rows = np.arange(len(y))//len(np.unique(y)) % 2 == 1, []

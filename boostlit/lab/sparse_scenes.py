@@ -310,7 +310,7 @@ def log_odds_classifier(X, y,            # blocks with `to_csr`, labels
     est.biases_[0] += offset
     return est
 
-# %% ../../nbs/bilinear/07_sparse_scenes.ipynb #0c383ab7
+# %% ../../nbs/bilinear/07_sparse_scenes.ipynb #befb4e9e
 COUPLED = dict(loss="logistic", coupling="softmax", fit_intercept=True, n_alternations=1, tol=1e-3)
 STEPS: dict[str, dict[str, Any]] = {
          "printed boosting, pyramid cells": dict(n_estimators=8, c1=.1, c2=.1, tol=1e-3),
@@ -318,7 +318,8 @@ STEPS: dict[str, dict[str, Any]] = {
                                          **COUPLED)}
 PYRAMID_CELLS: dict[str, Any] = dict(grids=GRIDS[:3], map="sqrt")
 DENSE: dict[str, dict[str, Any]] = {
-         "machine on cells, square roots": PYRAMID_CELLS, "+ ramps": dict(grids=GRIDS[:3]), "+ strips": {},
+         "machine on cells, square roots": PYRAMID_CELLS,
+         "+ ramps": dict(grids=GRIDS[:3]), "+ strips": {},
          "windows instead, overlapping": dict(grids=WINDOWS),
          "+ mirror images": dict(grids=WINDOWS, mirror=True),
          "cells, strips and shape": dict(shapes=True)}
