@@ -349,8 +349,8 @@ def test_code_hash_sees_a_planted_constant_and_no_comment(tmp_path):
     text = file.read_text(encoding="utf-8")
     file.write_text(text + "\n# a remark\n", encoding="utf-8")
     assert hashes(tmp_path) == before
-    file.write_text(text.replace("class QuadraticBoostClassifier(",
-                                 "class QuadraticBoostClassifier(object, ", 1), encoding="utf-8")
+    assert "n_restarts:int=5," in text
+    file.write_text(text.replace("n_restarts:int=5,", "n_restarts:int=6,"), encoding="utf-8")
     after = hashes(tmp_path)
     assert after[1, "Table 2"] != before[1, "Table 2"]
     assert all(after[k] == before[k] for k in before if k[0] == 2)
