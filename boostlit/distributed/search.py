@@ -10,9 +10,10 @@ __all__ = ['QUADRATIC_HISTORY', 'TWINS', 'TABLE_SETTINGS', 'random_bits', 'start
            'distributed_closed_itemsets', 'compare_models', 'final_weights', 'twin_settings',
            'fit_on_cluster']
 
-# %% ../../nbs/distributed/02_search.ipynb #b6002602
+# %% ../../nbs/distributed/02_search.ipynb #0cc14cbc
 import inspect
 import tempfile
+from typing import Callable
 import numpy as np
 import pyarrow as pa
 from sklearn.utils import check_random_state
@@ -356,9 +357,10 @@ def final_weights(est, run, F, y):
     w = np.exp(loss - loss.max())
     return w/w.sum()
 
-# %% ../../nbs/distributed/02_search.ipynb #cb8f382f
-TWINS = {AdaBoostClassifier: distributed_adaboost, GentleBoostClassifier: distributed_gentleboost,
-         QuadraticBoostClassifier: distributed_quadraticboost}
+# %% ../../nbs/distributed/02_search.ipynb #f276fb9c
+TWINS: dict[type, Callable] = {
+    AdaBoostClassifier: distributed_adaboost, GentleBoostClassifier: distributed_gentleboost,
+    QuadraticBoostClassifier: distributed_quadraticboost}
 TABLE_SETTINGS = ("max_bins", "categorical_features", "nominal_features")
 
 def twin_settings(estimator)->dict: # arguments of its twin

@@ -645,7 +645,7 @@ def best_for(oracle, y, w):
     )
     return stump, float(edge/scale)
 
-# %% ../../nbs/distributed/01_training.ipynb #8cba9c81
+# %% ../../nbs/distributed/01_training.ipynb #d925882f
 def boost_on_workers(oracle,     # a `DistributedStumpOracle` with a run begun
                      # () -> (state of the workers, hypothesis, row of the history, factors of the
                      # weights, finished?)
@@ -676,7 +676,8 @@ def boost_on_workers(oracle,     # a `DistributedStumpOracle` with a run begun
         complete(oracle, rows, ask(oracle, no_question)[0])
     except INTERRUPTS as e: told_to_stop(len(rows), e)
     finally: bar.close()
-    return Boosted(hypotheses[:len(rows)], np.array([r["alpha"] for r in rows]), rows, None, None)
+    alphas, away = np.array([r["alpha"] for r in rows]), np.empty(0)   # scores stay on the workers
+    return Boosted(hypotheses[:len(rows)], alphas, rows, away, away)
 
 # %% ../../nbs/distributed/01_training.ipynb #bf6fe5df
 def complete(oracle, rows, state):
@@ -807,11 +808,11 @@ def same_stumps(a,              # array of dtype `STUMP`
         np.allclose(a[f], b[f], rtol=tol, atol=tol) for f in ("left", "right", "missing")
     )
 
-# %% ../../nbs/distributed/01_training.ipynb #82bb9d89
+# %% ../../nbs/distributed/01_training.ipynb #8eadfe31
 def round_cost(rows:float,              # n
                columns:int,             # d
                workers:int,             # W
-               partitions:int=None,     # P; one a worker by default
+               partitions:"int|None"=None, # P; one a worker by default
                codes:int=256,           # B
                sums:int=1,              # K: one for two classes, else one a class
                rate:float=4e8,          # cells added in a second by one worker

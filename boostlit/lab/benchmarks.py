@@ -768,13 +768,13 @@ def processor_time_of(command:list,    # program and arguments
     run = subprocess.run(command, env=env, capture_output=True, text=True)
     return sum(os.times()[2:4]) - before if run.returncode == 0 else float("nan")
 
-# %% ../../nbs/lab/04_benchmarks.ipynb #c80161e4
+# %% ../../nbs/lab/04_benchmarks.ipynb #de7d75e5
 def first_call(name:str,          # a public estimator or miner
                rows=(400, 5000),  # sizes of the data
               )->dict:            # processor seconds, cold and warm, imports included
     "First calls of one name in fresh processes, each size with an empty cache of kernels."
     program = f"{FIRST_DATA}from boostlit import {name}\n{name}{FIRST_CALLS[name]}\n"
-    found = dict(work=name)
+    found: dict[str, Any] = dict(work=name)
     for n in rows:
         with tempfile.TemporaryDirectory() as folder:
             env = {**os.environ, "NUMBA_CACHE_DIR": folder, "OMP_NUM_THREADS": "1"}
@@ -969,12 +969,12 @@ def run_work(key:str, memory:bool=True, show=print)->list:
         rows.append(_limit(work, rows[0], next(iter(timed.values()))[2]))
     return rows
 
-# %% ../../nbs/lab/04_benchmarks.ipynb #70e80ab4
+# %% ../../nbs/lab/04_benchmarks.ipynb #f92960e0
 def stored_benchmarks(path=None,               # a file; that of the package by default
                       name="benchmarks.csv",   # or its name among the data of the package
                      )->list:                  # rows as text; none if there is no file
     "Rows of a stored table: works, growth curves, first calls, races against an earlier version."
-    source = Path(path) if path else resources.files("boostlit").joinpath("data", name)
+    source = Path(path) if path else Path(str(resources.files("boostlit")))/"data"/name
     if not source.is_file():
         return []
     with source.open(newline="", encoding="utf-8") as file:

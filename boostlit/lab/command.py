@@ -223,7 +223,7 @@ def expected_seconds(r)->float:
     run = stored_runs(r.paper).get(r.name)
     return float(run["seconds"]) if run else 3600. if r.full else 30.
 
-# %% ../../nbs/lab/02_command.ipynb #ba0a981a
+# %% ../../nbs/lab/02_command.ipynb #f77f6fda
 def sample_rows(known,        # `Reproduction`s
                 n:int,        # rows
                 seed:int,     # of the choice
@@ -234,7 +234,8 @@ def sample_rows(known,        # `Reproduction`s
     for key in map(row_key, stored_results().to_pylist()):
         made.setdefault(key[:2], []).append(key)
     able = [r for r in known if (r.paper, r.item) in made and not why_not(r, False, True)]
-    spent, pool = 0., []
+    spent = 0.
+    pool: list[tuple] = []
     for r in sorted(able, key=expected_seconds):
         spent += expected_seconds(r)
         if spent > budget and pool:

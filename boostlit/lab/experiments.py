@@ -45,14 +45,14 @@ def plain_values(v):
     if isinstance(v, dict): return {str(k): plain_values(x) for k, x in v.items()}
     return v
 
-# %% ../../nbs/lab/01_experiments.ipynb #3db8ece9
+# %% ../../nbs/lab/01_experiments.ipynb #d188413a
 def unit_code(fn, # a function, perhaps with models bound to it by `partial`
              )->str: # fingerprints of its code and of the classes of those models
     "The code that a unit runs."
     bound = [*getattr(fn, "args", ()), *getattr(fn, "keywords", {}).values()]
     values = [v for b in bound for v in (b.values() if isinstance(b, dict) else [b])]
     ours = {type(v) for v in values if type(v).__module__.startswith("boostlit.")}
-    return " ".join([code_hash(getattr(fn, "func", fn)), *sorted(map(code_hash, ours))])
+    return " ".join([code_hash(getattr(fn, "func", fn)), *sorted(code_hash(c) for c in ours)])
 
 # %% ../../nbs/lab/01_experiments.ipynb #b5d1c87b
 def unit_key(fn,         # the function that will run the unit
