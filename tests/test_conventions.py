@@ -230,7 +230,6 @@ DISPLAYS = {
     "AdaBoostClassifier": "ShapeDisplay",
     "GentleBoostClassifier": "ShapeDisplay",
     "LogitBoostClassifier": "ShapeDisplay",
-    "CorrectiveBilinearClassifier": "TermsDisplay",
     "QuadraticBoostClassifier": "ProductDisplay",
     "GlassBoxClassifier": "GlassBoxDisplay",
     "LPBoostClassifier": "PatternDisplay",
