@@ -42,7 +42,9 @@ def first_sentence(text):
 def escaped(text):
     "Words of a docstring inside a table or a paragraph of Markdown."
     text = " ".join(text.split())
-    return re.sub(r"([|<>*_\[\]$#])", r"\\\1", text) if "`" not in text else text.replace("|", r"\|")
+    return (
+        re.sub(r"([|<>*_\[\]$#])", r"\\\1", text) if "`" not in text else text.replace("|", r"\|")
+    )
 
 
 def signature(module, node, name):

@@ -24,9 +24,12 @@ def say(*words, **how):
 
 def files(folder):
     "Path and content of what the press writes."
-    return {str(p.relative_to(folder)): p.read_bytes() for sub in ("nbs", "boostlit")
-            for p in sorted((folder/sub).rglob("*"))
-            if p.suffix in (".ipynb", ".py", ".pyi", ".qmd", ".json") and "checkpoints" not in str(p)}
+    return {
+        str(p.relative_to(folder)): p.read_bytes()
+        for sub in ("nbs", "boostlit")
+        for p in sorted((folder / sub).rglob("*"))
+        if p.suffix in (".ipynb", ".py", ".pyi", ".qmd", ".json") and "checkpoints" not in str(p)
+    }
 
 
 def press():

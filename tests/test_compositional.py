@@ -35,7 +35,7 @@ from boostlit.compositional.rules import (infeasible, mine_rules, mine_rules_ref
 from boostlit.compositional.settling import Settling, Votes, distinct_rules, probabilities
 from boostlit.compositional.theorem import error_bound, generalisation_width, paper_bound
 from boostlit.compositional.transactions import (TransactionEncoder, item_matrix, item_thresholds,
-                                                 label_cuts, quantile_cuts)
+                                                 label_cuts, item_cuts)
 from boostlit.mining.bitsets import item_bits
 
 PAPER = {"cancer": [.37, 1.34, 12_729, 12_597, .561, .366, .081, .241],
@@ -296,12 +296,12 @@ def test_cuts_are_between_values_and_ascending():
     for _ in range(50):
         x, y = rng.integers(0, 12, 60).astype(float), rng.integers(0, 3, 60)
         x[rng.random(60) < .2] = np.nan
-        for cuts in (quantile_cuts(x, 4), label_cuts(x, y)):
+        for cuts in (item_cuts(x, 4), label_cuts(x, y)):
             assert (np.diff(cuts) > 0).all() and not np.isin(cuts, x).any()
             assert len(cuts) <= 4
     close = np.array([1., np.nextafter(1., 2.)])                     # nothing fits between
-    assert (close >= quantile_cuts(close, 1)[0]).tolist() == [False, True]
-    assert np.isfinite(quantile_cuts(np.array([1e308, -1e308]), 1)).all()
+    assert (close >= item_cuts(close, 1)[0]).tolist() == [False, True]
+    assert np.isfinite(item_cuts(np.array([1e308, -1e308]), 1)).all()
 
 
 def test_thresholds_of_the_paper_are_not_replaced_in_silence():

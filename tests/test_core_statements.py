@@ -5,8 +5,9 @@ from itertools import combinations
 import numpy as np
 
 from boostlit import AdaBoost, AdaBoostClassifier, Gentle, Multinomial, SAMME, StumpOracle, boost
-from boostlit.core.bounds import (sauer, stump_dichotomies, most_dichotomies, stump_vc, stumps_shatter,
-                                  vc_dimension)
+from boostlit.core.bounds import (
+    sauer, stump_dichotomies, most_dichotomies, stump_vc, stumps_shatter, vc_dimension,
+)
 from boostlit.core.boosters import loss_shares
 from boostlit.core.loop import Run, conversation, converse
 from boostlit.core.stumps import random_problem

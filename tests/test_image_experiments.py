@@ -71,7 +71,7 @@ def test_leave_one_out_never_sees_the_event_left_out():
     H[np.arange(32), y] += 1
     H /= H.sum(1, keepdims=True)
     for m in ("compositional", "stumps"):
-        out = events.left_out(H, y, 9, m, 20, min_lift=2., threshold_scale=.5)
+        out = events.event_left_out(H, y, 9, m, 20, min_lift=2., threshold_scale=.5)
         assert out["predicted"] == y[9] and len(out["hits"]) == 20
 
 

@@ -6,8 +6,9 @@ import pytest
 from scipy.stats import fisher_exact
 from boostlit.mining.baskets import read_baskets
 from boostlit.mining.itemsets import closed_itemsets, frequent_itemsets, mine_itemsets
-from boostlit.mining.rules import (association_rules, corrected, rule_measures, rules_of_sets,
-                                   significant_itemsets)
+from boostlit.mining.rules import (
+    association_rules, corrected, association_measures, rules_of_sets, significant_itemsets,
+)
 
 BASKETS = [["Milk", "Onion", "Nutmeg", "Kidney Beans", "Eggs", "Yogurt"],
            ["Dill", "Onion", "Nutmeg", "Kidney Beans", "Eggs", "Yogurt"],
@@ -174,7 +175,7 @@ def test_rules_with_names_and_corrections():
         with pytest.raises(ValueError, match=word):
             association_rules(BASKETS, 3, **more)
     assert association_rules([[], []], 1).num_rows == 0
-    assert rule_measures(10, 5, 5, 5)["conviction"] == np.inf
+    assert association_measures(10, 5, 5, 5)["conviction"] == np.inf
 
 
 def test_significance_finds_what_was_planted_and_keeps_its_level():

@@ -90,8 +90,9 @@ def test_ids_are_used_once_and_links_to_ids_resolve(page):
     ids = re.findall(r'<a id="([^"]+)"', text)
     assert len(ids) == len(set(ids))
     labels = {label for s in sources(page, "code") for label in re.findall(r"#\| label: (\S+)", s)}
-    for path, key in re.findall(r"\]\(([^)#\s]*)#((?:thm|lem|prp|cor|def|alg|err|eq|ref|fig)-[\w-]+)\)",
-                                text):
+    for path, key in re.findall(
+        r"\]\(([^)#\s]*)#((?:thm|lem|prp|cor|def|alg|err|eq|ref|fig)-[\w-]+)\)", text
+    ):
         home = (page.parent/path).resolve() if path else page
         if not path:
             assert key in ids or key in labels, key

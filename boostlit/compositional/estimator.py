@@ -42,7 +42,7 @@ from .rules import infeasible, mine_rules, minimal_generator, rule_measures
 from .settling import (FACTORS, Part, Votes, choose_step, distinct_rules,
                                              parts_for, walk_to)
 from .transactions import (item_matrix, item_thresholds, label_cuts,
-                                                 quantile_cuts)
+                                                 item_cuts)
 
 # %% ../../nbs/compositional/05_estimator.ipynb #3ef580e9
 #| code-fold: true
@@ -79,7 +79,7 @@ def learn_vocabulary(X:np.ndarray,       # (n, d) values, nominal ones as codes
         values = np.unique(x[~np.isnan(x)]) if kind == "nominal" else np.empty(0)
         if kind == "nominal": here = np.full(len(values), .5)
         elif cuts == "mean": here = item_thresholds(x[:, None], scale)
-        else: here = np.union1d(quantile_cuts(x, int(cuts)), label_cuts(x, y))
+        else: here = np.union1d(item_cuts(x, int(cuts)), label_cuts(x, y))
         columns.append(np.full(len(here), j))
         thresholds.append(here)
         codes.append(values if kind == "nominal" else np.full(len(here), np.nan))

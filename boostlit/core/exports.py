@@ -165,7 +165,9 @@ def to_json(est # a fitted estimator that can be taken away
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> model = AdaBoostClassifier(n_estimators=5).fit(X, y)
     >>> again = from_json(to_json(model))
-    >>> print("same probabilities:", bool(abs(again.predict_proba(X) - model.predict_proba(X)).max() < 1e-9))
+    >>> print(
+    ...     "same probabilities:", bool(abs(again.predict_proba(X) - model.predict_proba(X)).max() < 1e-9)
+    ... )
     same probabilities: True
     """
     card = scorecard_of(est)
@@ -209,7 +211,9 @@ def from_json(text:str # made by `to_json`
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> model = AdaBoostClassifier(n_estimators=5).fit(X, y)
     >>> again = from_json(to_json(model))
-    >>> print("same probabilities:", bool(abs(again.predict_proba(X) - model.predict_proba(X)).max() < 1e-9))
+    >>> print(
+    ...     "same probabilities:", bool(abs(again.predict_proba(X) - model.predict_proba(X)).max() < 1e-9)
+    ... )
     same probabilities: True
     """
     given = json.loads(text)

@@ -506,7 +506,7 @@ class PatternDisplay(ModelDisplay):
     >>> print(display.figure_ is not None)
     True
     """
-    draws, needs = "plot_terms", "models_"
+    draws, needs = "plot_pattern_terms", "models_"
 
 # %% ../../nbs/core/10_plots.ipynb #e96d4ee5
 def stump_branches(est)->list: # of (condition, class)

@@ -5,8 +5,9 @@ with photographs anyone can get."""
 
 # %% auto #0
 __all__ = ['EVENTS', 'SETTINGS', 'event_words', 'global_colour', 'event_sizes', 'group_events',
-           'event_histograms', 'event_model', 'orders', 'mined_orders', 'left_out', 'event_unit',
-           'event_runs', 'event_summary', 'table2_events', 'mixing_unit', 'mixing_runs']
+           'event_histograms', 'event_model', 'orders', 'mined_orders', 'event_left_out',
+           'event_unit', 'event_runs', 'event_summary', 'table2_events', 'mixing_unit',
+           'mixing_runs']
 
 # %% ../../nbs/compositional/07_events.ipynb #695535e2
 import functools
@@ -134,7 +135,7 @@ def mined_orders(model, H:np.ndarray, y:np.ndarray)->list: # of all rules of the
     return orders(rules["items"].combine_chunks().value_lengths())
 
 # %% ../../nbs/compositional/07_events.ipynb #1ac00b73
-def left_out(H:np.ndarray, y:np.ndarray, # histograms and classes of all events
+def event_left_out(H:np.ndarray, y:np.ndarray, # histograms and classes of all events
              i:int,                      # the event left out
              method:str,                 # "compositional" or "stumps"
              rounds:int=400,             # boosting rounds
@@ -167,7 +168,7 @@ def event_unit(seed:int,            # of the grouping
     W = _words()
     events, y = group_events(W["y"], W["colour"], seed)
     H = event_histograms(W["counts"], events)
-    return [left_out(H, y, i, method, rounds, threshold_scale=threshold_scale)
+    return [event_left_out(H, y, i, method, rounds, threshold_scale=threshold_scale)
             for i in range(lo, min(hi, len(y)))]
 
 # %% ../../nbs/compositional/07_events.ipynb #21e09723

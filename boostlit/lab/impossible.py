@@ -5,9 +5,9 @@ all."""
 
 # %% auto #0
 __all__ = ['COSTS', 'PENALTIES', 'SINGLE', 'LIMIT', 'VARIANTS', 'FAMILIES', 'COMMAND', 'STORED',
-           'rest_error_rate', 'both_measures', 'Scenes', 'scenes', 'machine_scores', 'ceiling_rows',
+           'rest_error_rate', 'both_measures', 'Scenes', 'scenes', 'linear_scores', 'ceiling_rows',
            'nested_rows', 'SizedStart', 'literal_rows', 'variant_rows', 'impossible_unit',
-           'code_hash', 'provenance', 'store_splits', 'stored_splits', 'impossible',
+           'functions_hash', 'provenance', 'store_splits', 'stored_splits', 'impossible',
            'impossible_rows']
 
 # %% ../../nbs/bilinear/12_impossible.ipynb #29650706
@@ -100,10 +100,10 @@ def scenes(**kw)->Scenes:
 
 # %% ../../nbs/bilinear/12_impossible.ipynb #9d452674
 #| code-fold: true
-#| code-summary: "`machine_scores`: scores of linear machines, one class against the rest: (rows, classes)"
+#| code-summary: "`linear_scores`: scores of linear machines, one class against the rest: (rows, classes)"
 COSTS = tuple(10.**e for e in range(-3, 5))
 
-def machine_scores(K, y, fit, rows, C):
+def linear_scores(K, y, fit, rows, C):
     "Scores of linear machines, one class against the rest: (rows, classes)."
     cross = K[np.ix_(rows, fit)]
     inner = K[np.ix_(fit, fit)]
@@ -117,9 +117,9 @@ def ceiling_rows(data, train, test, seed, reading):
     "A support vector machine on all cells, its cost chosen on halves of the training set."
     K, y = data.gram(reading), data.y
     a, b = (train[at] for at in class_halves(y[train], seed))
-    right = [class_accuracy(y[b], machine_scores(K, y, a, b, C).argmax(1)) for C in COSTS]
+    right = [class_accuracy(y[b], linear_scores(K, y, a, b, C).argmax(1)) for C in COSTS]
     best = int(np.argmax(right))
-    F = machine_scores(K, y, train, test, COSTS[best])
+    F = linear_scores(K, y, train, test, COSTS[best])
     return [dict(method=f"SVM on all cells, {reading}", chosen=COSTS[best], rounds=0,
                  edge=best in (0, len(COSTS) - 1)) | both_measures(y[test], F)]
 
@@ -226,10 +226,10 @@ def impossible_unit(seed:int,                # of the split
 
 # %% ../../nbs/bilinear/12_impossible.ipynb #b676c14e
 #| code-fold: true
-#| code-summary: "`code_hash`: twelve digits of what functions do: their syntax trees without docstrings and annotations"
+#| code-summary: "`functions_hash`: twelve digits of what functions do: their syntax trees without docstrings and annotations"
 COMMAND = "boostlit reproduce 3:Impossible --full"
 
-def code_hash(*functions)->str:
+def functions_hash(*functions)->str:
     "Twelve digits of what functions do: their syntax trees without docstrings and annotations."
     text = "".join(ast.unparse(_Bare().visit(ast.parse(textwrap.dedent(inspect.getsource(f)))))
                    for f in functions)
@@ -253,7 +253,7 @@ class _Bare(ast.NodeTransformer):
 def provenance(book:str)->dict:
     "Where a row comes from: codebook, code, versions, day, command."
     version = lambda name: f"{name} {importlib.metadata.version(name)}"
-    code = code_hash(feature_sign, ridge_fit, first_penalties, joint_terms)
+    code = functions_hash(feature_sign, ridge_fit, first_penalties, joint_terms)
     return dict(codebook=book, code=code,
                 versions=", ".join(map(version, ("numpy", "scikit-learn"))),
                 date=datetime.date.today().isoformat(), command=COMMAND)

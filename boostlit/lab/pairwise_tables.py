@@ -6,8 +6,8 @@ and a run that explains why weighting the discriminant helps."""
 # %% auto #0
 __all__ = ['MAIN', 'PROTOCOLS', 'TABLE2', 'PAPER_SETS', 'PAPER_NAMES', 'PAIR_METHODS', 'Protocol',
            'protocols', 'leading_axes', 'reduced', 'paper_draw', 'pair_experiment', 'accuracy_rows',
-           'table3', 'table3_digits', 'counted', 'pair_sizes', 'learning_run', 'pair_readings',
-           'fixed_angles']
+           'table3', 'table3_digits', 'counted_pairs', 'pair_sizes', 'learning_run',
+           'pair_readings', 'fixed_angles']
 
 # %% ../../nbs/pairwise/07_tables.ipynb #efb27d90
 from functools import lru_cache
@@ -147,9 +147,9 @@ def table3_digits(n_jobs=1, out=None, progress=True, draws=6):
     return accuracy_rows(units, n_jobs, out, progress)
 
 # %% ../../nbs/pairwise/07_tables.ipynb #e58eee7b
-def counted(name:str # data set
+def counted_pairs(name:str # data set
            )->dict:  # quantity of Table 2 -> number
-    "Instances, classes, attributes and numbers of pairs of one data set, counted."
+    "Instances, classes, attributes and numbers of pairs of one data set, counted_pairs."
     data, (pairs, z, _) = load_dataset(name), paper_draw(name, 0)
     return {"instances": len(data.X), "classes": len(np.unique(np.asarray(data.y))),
             "attributes": data.X.shape[1], "dimension after PCA": pairs.shape[2],
@@ -162,7 +162,7 @@ def pair_sizes(n_jobs=1, out=None, progress=True):
     "Table 2: instances, classes, attributes and numbers of pairs."
     return [dict(item="Table 2", dataset=PAPER_NAMES[name], method="data", quantity=q, value=v,
                  seeds="0", link="pairwise/07_tables.ipynb")
-            for name in PAPER_SETS for q, v in counted(name).items()]
+            for name in PAPER_SETS for q, v in counted_pairs(name).items()]
 
 # %% ../../nbs/pairwise/07_tables.ipynb #b3993859
 def learning_run(n_jobs=1, out=None, progress=True, draws=5):

@@ -6,7 +6,7 @@ margin is worth as a probability, and whether thresholds are enough."""
 # %% auto #0
 __all__ = ['PATH_ROUNDS', 'link_scores', 'log_probabilities', 'prior_link', 'fit_link', 'Held',
            'link_loss', 'honest_loss', 'held_halves', 'folds_of', 'thirds', 'held_out_scores',
-           'kept', 'score_rows', 'spread_of', 'Choice', 'choose_program']
+           'kept', 'score_rows', 'spread_of', 'NuChoice', 'choose_program']
 
 # %% ../../nbs/lpboost/11_choosing_nu.ipynb #d6cbe7cd
 from typing import Any, NamedTuple
@@ -161,8 +161,8 @@ def spread_of(part, alpha)->float:
 
 # %% ../../nbs/lpboost/11_choosing_nu.ipynb #89671606
 #| code-fold: true
-#| code-summary: "`Choice`, `choose_program`"
-class Choice(NamedTuple):
+#| code-summary: "`NuChoice`, `choose_program`"
+class NuChoice(NamedTuple):
     "What held-out rows have decided."
     best: int            # number of the master
     link: dict           # of the scores
@@ -172,7 +172,7 @@ class Choice(NamedTuple):
 def choose_program(est:Any,       # with make_oracle, merge, classes_ and random_state
                    task:tuple,    # (rows, class numbers, weights)
                    masters:list,  # to choose from
-                  )->Choice:      # the best, its link, and all losses
+                  )->NuChoice:      # the best, its link, and all losses
     "Which of several programs has the least log loss on rows it has not seen?"
     X, codes, w = task
     seed, K = 0 if est.random_state is None else est.random_state, len(est.classes_)
@@ -189,4 +189,4 @@ def choose_program(est:Any,       # with make_oracle, merge, classes_ and random
     worth = losses[best, 0] < losses[best, 1]
     own = held[best]
     link = fit_link(own.scores, own.codes, own.weights, K) if worth else prior_link(codes, w, K)
-    return Choice(best, link, losses[:, 0], float(losses[best, 1]))
+    return NuChoice(best, link, losses[:, 0], float(losses[best, 1]))

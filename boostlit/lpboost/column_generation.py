@@ -608,7 +608,8 @@ def program_error(state, program:str)->float:
     cut = {"two-class": 0., "one-class": rho[0] - 1e-9, "1.5-class": sum(rho)/2}[program]
     return float(state.start @ (state.y*(state.scores - cut) <= 0))
 
-def tell(solution:ProgramSolution, gap:float, rounds:int, bounded:bool=True)->ProgramSolution: # the same
+# the same
+def tell(solution:ProgramSolution, gap:float, rounds:int, bounded:bool=True)->ProgramSolution:
     "Warn where the bounds have not met, and where there is no margin."
     left = solution.dual - solution.primal
     if bounded and left > max(gap, 1e-8) + 1e-9:

@@ -9,7 +9,7 @@ __all__ = ['NU_PATH', 'NU_PATH_MANY', 'read_inputs', 'named_language', 'read_gra
            'choose_by_held_out', 'try_trees', 'LPBoostClassifier', 'read_classes', 'finish_link',
            'learnt_nothing', 'ContrastOracle', 'reference_rows', 'place_centres', 'OneClassLPBoost',
            'reference_of', 'set_offset', 'described_class', 'OneAndHalfClassLPBoost',
-           'planted_graphs', 'plot_terms', 'plot_patterns']
+           'planted_graphs', 'plot_pattern_terms', 'plot_patterns']
 
 # %% ../../nbs/lpboost/05_estimators.ipynb #f623bb88
 from collections.abc import Iterator
@@ -1353,8 +1353,8 @@ def planted_graphs(n:int=100,       # graphs; every other one gets the motif
 
 # %% ../../nbs/lpboost/05_estimators.ipynb #1b1395b4
 #| code-fold: true
-#| code-summary: "`plot_terms`: the largest terms as labelled bars; blue speaks for the ..."
-def plot_terms(est,        # any fitted estimator of this page
+#| code-summary: "`plot_pattern_terms`: the largest terms as labelled bars; blue speaks for the ..."
+def plot_pattern_terms(est,        # any fitted estimator of this page
                ax=None,    # axes; a new figure if None
                top:int=12, # most terms drawn
               ):           # the axes
@@ -1382,7 +1382,9 @@ def plot_patterns(est,       # a fitted estimator with oracle="subgraphs"
     import matplotlib.pyplot as plt
     check_is_fitted(est)
     if est.language_ != "subgraphs":
-        raise ValueError("plot_patterns draws subgraphs; use plot_terms for other languages")
+        raise ValueError(
+            "plot_patterns draws subgraphs; use plot_pattern_terms for other languages"
+        )
     m = est.models_[-1]
     alpha, patterns = m["alpha"][m["constant"] == 0], packed_patterns(m["patterns"])
     order = np.argsort(-alpha)[:top]

@@ -215,8 +215,12 @@ def interior_step(columns, groups, p:Point)->Point:
     system, mu = NewtonSystem(columns, groups, p), products(p)
     d = newton_direction(system, -p.lam*p.low, -p.room*p.high, -p.alpha*p.slack)
     aim = mu*(products(moved(p, d, *step_lengths(p, d)))/mu)**3
-    d = newton_direction(system, aim - p.lam*p.low - d.lam*d.low, aim - p.room*p.high - d.room*d.high,
-                  aim - p.alpha*p.slack - d.alpha*d.slack)
+    d = newton_direction(
+        system,
+        aim - p.lam * p.low - d.lam * d.low,
+        aim - p.room * p.high - d.room * d.high,
+        aim - p.alpha * p.slack - d.alpha * d.slack,
+    )
     lengths = [t if t == 1 else .99*t for t in step_lengths(p, d)]
     return moved(p, d, *lengths)
 

@@ -413,7 +413,8 @@ def iter_itemsets(transactions,         # anything `read_baskets` takes
                   min_confidence=None,  # one number a class: only sets that reach one of them
                   chunk:int=1 << 17,    # about so many sets in a record batch
                   progress:bool=False,  # show how many sets were found
-                  stats:dict|None=None,      # receives the numbers of nodes visited and of table cells
+                  # receives the numbers of nodes visited and of table cells
+                  stats:dict|None=None,
                   length:str="set",     # what `max_length` counts: items of the "set"
                   form:str="auto",      # "auto", or "lists", "bits"
                   n_jobs:int=1,         # threads of the list engine

@@ -18,7 +18,7 @@ import numpy as np
 from ..core.plots import PALETTE
 from .graph_kernels import (code_graph, count_images, evaluate_nodes,
                                            expand_pattern, project_row)
-from .rules import Significance, tarone, two_classes, westfall_young
+from .rules import Significance, tarone, class_signs, westfall_young
 
 # %% ../../nbs/mining/05_subgraphs.ipynb #c277e412
 #| code-fold: true
@@ -434,7 +434,7 @@ def significant_subgraphs(graphs,                  # any collection of graphs
                          )->Significance:          # rows of ((root, code), support, count, p-value)
     "Connected subgraphs associated with the class, with the family-wise error controlled."
     graphs = to_graph_set(graphs)
-    labels = two_classes(y, graphs.n)
+    labels = class_signs(y, graphs.n)
     patterns, count = _subgraph_blocks(graphs, max_length)
     if method == "tarone": return tarone(patterns, count, labels, alpha)
     return westfall_young(patterns, labels, alpha, n_permutations, seed)
