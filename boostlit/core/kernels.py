@@ -146,12 +146,13 @@ class Gate:
         return [(i, name, size) for i, name, size, dtype in found
                 if dtype.kind != "u" or size <= np.iinfo(dtype).max]
 
-# %% ../../nbs/core/12_kernels.ipynb #8360415a
+# %% ../../nbs/core/12_kernels.ipynb #d83fa659
 #| code-fold: true
 #| code-summary: "Ranges, and the names of arguments"
 def _in_range(name, indices, size):
     "Raise unless all indices are in 0..size-1."
-    if indices.size and not (indices.min() >= 0 and indices.max() < size):
+    unsigned = indices.view(f"u{indices.itemsize}")       # what is negative is large
+    if indices.size and unsigned.max() >= size:
         raise ValueError(f"{name} holds an index outside of 0..{size - 1}")
 
 def gate(function, declared, also=None)->Gate:
