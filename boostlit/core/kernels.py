@@ -76,16 +76,15 @@ def _forgive_full_disk(cache):
             save(signature, data)
     cache.save_overload = forgiving
 
-# %% ../../nbs/core/12_kernels.ipynb #5c273b42
+# %% ../../nbs/core/12_kernels.ipynb #6da30a6a
 class Arg:
     "What an array argument of a kernel must be."
     def __init__(self,
                  dtypes:str,             # names of allowed dtypes, "records" for any records
                  shape:str,              # a word (also "k+1"), a number or "_" per dimension
-                 below:"str|int|None"=None, # a size that all values must be below, and not negative
-                 order:str=""):          # "C" where memory must lie row by row
+                 below:"str|int|None"=None): # a size that all values must be below, and not negative
         self.dtypes = frozenset(dtypes.split())
-        self.shape, self.below, self.order = shape.split(), below, order
+        self.shape, self.below = shape.split(), below
 
     def misfit(self, array, sizes:dict)->str:
         "What is wrong with an array; an empty string if nothing is. New sizes are remembered."
@@ -102,9 +101,9 @@ class Arg:
             wanted = int(name) if name.isdigit() else sizes.setdefault(name, length - more)
             if length != wanted + more:
                 return f"has {length} entries where {word} is {wanted + more}"
-        return "does not lie row by row" if self.order and not array.flags.c_contiguous else ""
+        return ""
 
-# %% ../../nbs/core/12_kernels.ipynb #18501b7f
+# %% ../../nbs/core/12_kernels.ipynb #20a894aa
 class Gate:
     "The declared arguments of a kernel; called with the arguments, it raises where they misfit."
     def __init__(self, names:tuple,  # of all arguments of the kernel, in their order
@@ -112,28 +111,48 @@ class Gate:
                  also=None):         # a function of all arguments that raises ValueError, too
         self.arrays = [(names.index(name), name, arg) for name, arg in declared.items()]
         self.numbers = [(i, name) for i, name in enumerate(names) if name not in declared]
-        self.also = also
+        words = {word.partition("+")[0] for arg in declared.values() for word in arg.shape}
+        words |= {arg.below for arg in declared.values()}
+        self.key = [i for i, name, _ in self.arrays], [i for i, n in self.numbers if n in words]
+        self.also, self.passed = also, {}
 
     def __call__(self, *args):
+        arrays, numbers = self.key
+        try:
+            key = (*[(args[i].dtype.char, args[i].shape) for i in arrays],
+                   *[args[i] for i in numbers])
+            ranged = self.passed.get(key)
+        except (AttributeError, TypeError):
+            ranged = None
+        if ranged is None:
+            ranged = self.look(args)
+            if len(self.passed) > 200:
+                self.passed.clear()
+            self.passed[key] = ranged
+        for i, name, size in ranged:
+            _in_range(name, args[i], size)
+        if self.also is not None:
+            self.also(*args)
+
+    def look(self, args)->list: # (position, name, size) of indices whose values must be looked at
+        "Raise unless dtypes and shapes are the declared ones."
         sizes = {name: args[i] for i, name in self.numbers}
         for i, name, arg in self.arrays:
             wrong = arg.misfit(args[i], sizes) if isinstance(args[i], np.ndarray) else "is no array"
             if wrong:
                 raise ValueError(f"{name} {wrong}")
-        for i, name, arg in self.arrays:
-            if arg.below is not None:
-                _in_range(name, args[i], sizes.get(arg.below, arg.below))
-        if self.also is not None:
-            self.also(*args)
+        found = [(i, name, sizes.get(arg.below, arg.below), args[i].dtype)
+                 for i, name, arg in self.arrays if arg.below is not None]
+        return [(i, name, size) for i, name, size, dtype in found
+                if dtype.kind != "u" or size <= np.iinfo(dtype).max]
 
-# %% ../../nbs/core/12_kernels.ipynb #b367e93e
+# %% ../../nbs/core/12_kernels.ipynb #d83fa659
 #| code-fold: true
 #| code-summary: "Ranges, and the names of arguments"
 def _in_range(name, indices, size):
     "Raise unless all indices are in 0..size-1."
-    if indices.dtype.kind == "u" and size > np.iinfo(indices.dtype).max:
-        return
-    if indices.size and not (indices.min() >= 0 and indices.max() < size):
+    unsigned = indices.view(f"u{indices.itemsize}")       # what is negative is large
+    if indices.size and unsigned.max() >= size:
         raise ValueError(f"{name} holds an index outside of 0..{size - 1}")
 
 def gate(function, declared, also=None)->Gate:

@@ -426,7 +426,9 @@ class OrMissing(OrNone):
     "An attribute that some models do not have; it may be None, too."
     may_lack = True
 
-# %% ../../nbs/core/09_models.ipynb #76249dc8
+# %% ../../nbs/core/09_models.ipynb #805b842c
+#| code-fold: true
+#| code-summary: "Validated copies of all declared attributes"
 def build_fields(fields:Mapping, # names of attributes to fields
                  state:Mapping,  # what a file (or a fitted estimator) holds
                  sizes:dict,     # sizes known so far; added to
@@ -596,7 +598,9 @@ def fitted_state(est)->dict:
     check_is_fitted(est)
     return {k: v for k, v in sorted(vars(est).items()) if k.endswith("_") and k[0] != "_"}
 
-# %% ../../nbs/core/09_models.ipynb #51569481
+# %% ../../nbs/core/09_models.ipynb #50900ffe
+#| code-fold: true
+#| code-summary: "Write a fitted estimator to an Arrow file"
 def save_model(est:"BaseEstimator",      # a fitted estimator whose class declares `file_fields`
                path:"str|os.PathLike",   # file to write
               )->None:

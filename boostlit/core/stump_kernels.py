@@ -84,10 +84,10 @@ def _check_parts(joint, sizes, home, part, out):
     if len(joint) < len(sizes) or sizes.max(initial=0) > min(joint.shape[1], part.shape[1]):
         raise ValueError("more joint codes than parts or sums")
 
-# %% ../../nbs/core/13_stump_kernels.ipynb #701b53fd
+# %% ../../nbs/core/13_stump_kernels.ipynb #a2553e39
 @kernel(work=lambda joint, sizes, home, part, out: out.size, joint=Arg("int64", "_ _"),
         sizes=Arg("int64", "p"), home=Arg("int64", "d", below="p"),
-        part=Arg("int64", "d most", below="codes_"), out=Arg("int64", "d codes_"),
+        part=Arg("uint8 int64", "d most", below="codes_"), out=Arg("int64", "d codes_"),
         check=_check_parts)
 def take_apart(joint, sizes, home, part, out):
     "out[j, c] = sum over the joint codes whose part of feature j is c."

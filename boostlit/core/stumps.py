@@ -262,13 +262,13 @@ def join_columns(codes:np.ndarray,    # (d, n) codes; only those of one byte are
             if len(open_) > 4: closed.append(open_.pop(0))
     return _pack(codes, n_codes, sorted(closed + open_, key=lambda g: min(g.parts)))
 
-# %% ../../nbs/core/02_stumps.ipynb #d77a637f
+# %% ../../nbs/core/02_stumps.ipynb #5e6a3fd2
 #| code-fold: true
 def _pack(codes, n_codes, groups):
     "The joint columns as arrays; the codes themselves where joining saves nothing."
     d = len(codes)
     if len(groups) == d: return Joint(codes, n_codes, np.arange(d), np.empty((0, 0), np.int64))
-    home, part = np.empty(d, np.int64), np.zeros((d, max(g.size for g in groups)), np.int64)
+    home, part = np.empty(d, np.int64), np.zeros((d, max(g.size for g in groups)), np.uint8)
     for p, group in enumerate(groups):
         for j, c in group.parts.items():
             home[j] = p
@@ -577,7 +577,7 @@ def shared_out(oracle, n:int, work:int, f)->list:
     edges = np.linspace(0, n, k + 1).astype(int).tolist()
     return list(oracle.pool.map(f, edges[:-1], edges[1:]))
 
-# %% ../../nbs/core/02_stumps.ipynb #b4b12571
+# %% ../../nbs/core/02_stumps.ipynb #fed02107
 #| code-fold: true
 #| code-summary: "Sum of g over the rows with each code of each feature, exactly"
 def column_sums(oracle,          # a `StumpOracle`
@@ -590,7 +590,7 @@ def column_sums(oracle,          # a `StumpOracle`
     H = np.empty((p, width), np.int64)
     shared_out(oracle, p, p*len(g), lambda lo, hi: histograms(J.codes, lo, hi, g, H[lo:hi]))
     if not len(J.part): return H
-    out = np.empty((len(J.home), int(oracle.n_codes.max())), np.int64)
+    out = np.empty((len(J.home), max(width, int(oracle.n_codes.max()))), np.int64)
     take_apart(H, J.sizes, J.home, J.part, out)
     return out
 
