@@ -161,7 +161,7 @@ def spread_of(part, alpha)->float:
     spread = float(np.sqrt(w @ (scores - w @ scores)**2))
     return spread if spread > 1e-9 else 1.
 
-# %% ../../nbs/lpboost/11_choosing_nu.ipynb #89671606
+# %% ../../nbs/lpboost/11_choosing_nu.ipynb #8fcfbce7
 #| code-fold: true
 #| code-summary: "`Choice`, `choose_program`"
 class Choice(NamedTuple):
@@ -188,7 +188,7 @@ def choose_program(est:Any,       # with make_oracle, merge, classes_ and random
     held = [Held(s, *told) for s in np.concatenate(scores, axis=1)]
     losses = np.array([honest_loss(h, K) for h in held])
     best = int(losses[:, 0].argmin())
-    worth = losses[best, 0] < losses[best, 1]
+    worth = losses[best, 0] < losses[best, 1] - 3/len(codes)    # more than luck with two numbers
     own = held[best]
     link = fit_link(own.scores, own.codes, own.weights, K) if worth else prior_link(codes, w, K)
     return Choice(best, link, losses[:, 0], float(losses[best, 1]))
