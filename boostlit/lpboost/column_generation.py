@@ -599,7 +599,7 @@ class ProgramConversation(Conversation):
         raise ValueError("a check-point does not hold the state of a linear program: use "
                          "warm_start to go on with it")
 
-# %% ../../nbs/lpboost/02_column_generation.ipynb #964cf180
+# %% ../../nbs/lpboost/02_column_generation.ipynb #cb39ec0e
 #| code-fold: true
 #| code-summary: "Error of a stage, and what the user hears at the end"
 def program_error(state, program:str)->float:
@@ -608,8 +608,8 @@ def program_error(state, program:str)->float:
     cut = {"two-class": 0., "one-class": rho[0] - 1e-9, "1.5-class": sum(rho)/2}[program]
     return float(state.start @ (state.y*(state.scores - cut) <= 0))
 
-# the same
-def tell(solution:ProgramSolution, gap:float, rounds:int, bounded:bool=True)->ProgramSolution:
+def tell(solution:ProgramSolution, gap:float, rounds:int,
+         bounded:bool=True)->ProgramSolution: # the same
     "Warn where the bounds have not met, and where there is no margin."
     left = solution.dual - solution.primal
     if bounded and left > max(gap, 1e-8) + 1e-9:

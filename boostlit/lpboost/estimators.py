@@ -145,7 +145,7 @@ def program_master(est:Any,              # an estimator of this page
     if interior: return LinearProgram(*settings)
     return SimplexProgram(*settings, stabilise=est.stabilise)
 
-# %% ../../nbs/lpboost/05_estimators.ipynb #e596c37e
+# %% ../../nbs/lpboost/05_estimators.ipynb #064cb4bb
 #| code-fold: true
 #| code-summary: "`_LinearBooster`: shared by the three estimators: an oracle in some ..."
 class _LinearBooster(Booster):
@@ -160,8 +160,11 @@ class _LinearBooster(Booster):
 
     @property
     def n_estimators(self)->int:
-        """The house's name for `max_rounds`."""
-        return self.max_rounds
+        """The house's name for `max_rounds`; trees that were not asked for by name stop sooner.
+        """
+        unasked = isinstance(self.oracle, str) and self.oracle == "auto"
+        trees = unasked and getattr(self, "language_", "") == "trees"
+        return min(self.max_rounds, 60) if trees else self.max_rounds
 
     def solve(self, task:tuple, validation:"tuple|None"=None)->None:
         """Run the programs of a task: (rows, class numbers, weights).
@@ -437,7 +440,8 @@ class LPBoostClassifier(_LinearBooster):
     edge_names_ : list
         labels of edges (subgraphs)
     n_estimators : int
-        The house's name for `max_rounds`.
+        The house's name for `max_rounds`; trees that were not asked for by name stop
+        sooner.
     terms_ : pyarrow.Table
         Patterns in words with their weights, one row per pattern.
     feature_importances_ : ndarray
@@ -847,7 +851,8 @@ class OneClassLPBoost(OutlierMixin, _Describer):
     edge_names_ : list
         labels of edges (subgraphs)
     n_estimators : int
-        The house's name for `max_rounds`.
+        The house's name for `max_rounds`; trees that were not asked for by name stop
+        sooner.
     terms_ : pyarrow.Table
         Patterns in words with their weights, one row per pattern.
     feature_importances_ : ndarray
@@ -1170,7 +1175,8 @@ class OneAndHalfClassLPBoost(_Describer):
     edge_names_ : list
         labels of edges (subgraphs)
     n_estimators : int
-        The house's name for `max_rounds`.
+        The house's name for `max_rounds`; trees that were not asked for by name stop
+        sooner.
     terms_ : pyarrow.Table
         Patterns in words with their weights, one row per pattern.
     feature_importances_ : ndarray

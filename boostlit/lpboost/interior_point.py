@@ -209,18 +209,15 @@ def step_lengths(p:Point, d:Point)->tuple:
     return (min(_longest(p.lam, d.lam), _longest(p.room, d.room), _longest(p.slack, d.slack)),
             min(_longest(p.alpha, d.alpha), _longest(p.low, d.low), _longest(p.high, d.high)))
 
-# %% ../../nbs/lpboost/09_interior_point.ipynb #83a4040d
+# %% ../../nbs/lpboost/09_interior_point.ipynb #a0121e00
 def interior_step(columns, groups, p:Point)->Point:
     "One predictor-corrector step towards smaller mu."
     system, mu = NewtonSystem(columns, groups, p), products(p)
     d = newton_direction(system, -p.lam*p.low, -p.room*p.high, -p.alpha*p.slack)
     aim = mu*(products(moved(p, d, *step_lengths(p, d)))/mu)**3
-    d = newton_direction(
-        system,
-        aim - p.lam * p.low - d.lam * d.low,
-        aim - p.room * p.high - d.room * d.high,
-        aim - p.alpha * p.slack - d.alpha * d.slack,
-    )
+    d = newton_direction(system, aim - p.lam*p.low - d.lam*d.low,
+                         aim - p.room*p.high - d.room*d.high,
+                         aim - p.alpha*p.slack - d.alpha*d.slack)
     lengths = [t if t == 1 else .99*t for t in step_lengths(p, d)]
     return moved(p, d, *lengths)
 
