@@ -516,7 +516,7 @@ def test_attack_finds_planted_certificate():
 
 def test_attack_finds_planted_shattering():
     attack = page_names("03_capacity")["worst_excess"]
-    assert attack(with_products, trials=4)[0] <= 0
+    assert attack(with_products, trials=8, points=6)[0] <= 0
 
     def everything(D):
         "Products of any number of factors."
@@ -524,7 +524,7 @@ def test_attack_finds_planted_shattering():
             D = with_products(D)
         return D
 
-    assert attack(everything, trials=2)[0] > 0
+    assert attack(everything, trials=8, points=6)[0] > 0
 
 
 def test_attack_finds_planted_call():
