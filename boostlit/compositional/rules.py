@@ -114,7 +114,7 @@ def mine_rules(transactions:Any,      # 0/1 matrix, sparse matrix, Arrow lists o
                max_rules:int=20_000_000, # give up with an error beyond this many
                progress:bool=False,   # show how many sets were found
                stats:dict|None=None,  # receives the numbers of nodes and of sets written
-               length:str="generator", # what `max_length` counts: a shortest "generator", or "set"
+               length:str="generator", # what `max_length` counts: a "generator" or the "set"
               )->"pyarrow.Table":     # items, label, support, confidence, lift, error, bounds
     """All closed rules of at least this support and lift (Definition 0.3), with error and bound.
 
@@ -139,7 +139,7 @@ def mine_rules(transactions:Any,      # 0/1 matrix, sparse matrix, Arrow lists o
     stats : dict | None, default=None
         receives the numbers of nodes and of sets written
     length : str, default="generator"
-        what `max_length` counts: a shortest "generator", or "set"
+        what `max_length` counts: a "generator" or the "set"
 
     Returns
     -------

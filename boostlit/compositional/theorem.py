@@ -22,7 +22,7 @@ def paper_bound(min_support:"float|np.ndarray", # lambda_1
 def error_bound(min_support:"float|np.ndarray", # lambda_1
                 min_lift:"float|np.ndarray",    # lambda_2
                 prior:"float|np.ndarray",       # share r_k of the class
-               )->"float|np.ndarray":           # the smallest bound on the training error of such rules
+               )->"float|np.ndarray": # the smallest bound on the training error of such rules
     "Theorem 0.2: the largest training error that a rule of this support and lift can have."
     c = min_lift*prior
     late = 2*c > 1                                # the worst support: the least, or the largest
