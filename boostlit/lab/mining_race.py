@@ -12,6 +12,7 @@ import resource
 import subprocess
 import tempfile
 import time
+from functools import partial
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -74,10 +75,9 @@ def _contenders(column, support):
     import fim
     rows = column.to_pylist()
     work = {"boostlit": lambda: closed_itemsets(column, support)}
-    for algorithm in ("eclat", "fpgrowth", "relim", "sam"):
-        def peer(mine=getattr(fim, algorithm)):
-            return mine(rows, target="c", supp=-support)
-        work[f"pyfim {algorithm}"] = peer
+    peers = {"eclat": fim.eclat, "fpgrowth": fim.fpgrowth, "relim": fim.relim, "sam": fim.sam}
+    for algorithm, mine in peers.items():
+        work[f"pyfim {algorithm}"] = partial(mine, rows, target="c", supp=-support)
     return work
 
 def race(name:str,     # one of RACES
