@@ -308,7 +308,6 @@ def read_gspan(path):
     return graph_set([nodes[k] for k in full], [edges[k] for k in full]), len(full)
 
 
-@pytest.mark.soak
 def test_compound_422_counts_of_gbolt():
     "932 patterns at 20 % and 15,966 at 10 % in Compound_422, as gBolt and gSpan-64 count them."
     path = os.path.join(os.environ.get("BOOSTLIT_DATA", "data"), "graphs", "Compound_422")
@@ -316,5 +315,5 @@ def test_compound_422_counts_of_gbolt():
         pytest.skip("Compound_422 is not in the data folder")
     graphs, n = read_gspan(path)
     for share, want in ((.2, 932), (.1, 15_966)):
-        tree = PatternTree(graphs, 64, int(np.ceil(share*n))).expand_all()
+        tree = PatternTree(graphs, 64, int(share*n)).expand_all()      # gBolt rounds down
         assert int((tree.depth[:tree.size] > 0).sum()) == want

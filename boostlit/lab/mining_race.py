@@ -6,9 +6,13 @@ output included"""
 # %% auto #0
 __all__ = ['MINING_RACES', 'as_items', 'mining_data', 'race', 'race_table']
 
-# %% ../../nbs/lab/06_mining_race.ipynb #d50fa4fc
+# %% ../../nbs/lab/06_mining_race.ipynb #ca8f81af
 import os
+import resource
+import subprocess
+import tempfile
 import time
+from functools import partial
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -54,21 +58,43 @@ def _clock(work):
     found = len(work())
     return time.process_time() - begin, found
 
-# %% ../../nbs/lab/06_mining_race.ipynb #7c487b45
+# %% ../../nbs/lab/06_mining_race.ipynb #938d8a77
+def _lcm_clock(column, support):
+    "CPU seconds of the C program LCM on a file, output written; None where there is none."
+    program = os.environ.get("BOOSTLIT_LCM")
+    if not program:
+        return None
+    with tempfile.TemporaryDirectory() as folder:
+        source = os.path.join(folder, "in.dat")
+        with open(source, "w") as file:
+            file.writelines(" ".join(map(str, row)) + "\n" for row in column.to_pylist())
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run([program, "Cf", source, str(support), os.path.join(folder, "out")],
+                       capture_output=True, check=False)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+# %% ../../nbs/lab/06_mining_race.ipynb #b2d96dd3
+def _contenders(column, support):
+    "Each contender's work."
+    import fim
+    rows = column.to_pylist()
+    work = {"boostlit": lambda: closed_itemsets(column, support)}
+    peers = {"eclat": fim.eclat, "fpgrowth": fim.fpgrowth, "relim": fim.relim, "sam": fim.sam}
+    for algorithm, mine in peers.items():
+        work[f"pyfim {algorithm}"] = partial(mine, rows, target="c", supp=-support)
+    return work
+
 def race(name:str,     # one of MINING_RACES
          support:int,  # smallest support
          turns:int=3,  # runs of each; the median counts
         )->dict:       # seconds of each contender, number of sets
-    "CPU seconds of closed mining by us and by every algorithm of pyfim."
-    import fim
+    "CPU seconds of closed mining by us, by every algorithm of pyfim, and by LCM if it is there."
     column = mining_data(name)
-    rows = column.to_pylist()
-    work = {"boostlit": lambda: closed_itemsets(column, support)}
-    for algorithm in ("eclat", "fpgrowth", "relim", "sam"):
-        work[f"pyfim {algorithm}"] = lambda mine=getattr(fim, algorithm): mine(
-            rows, target="c", supp=-support
-        )
-    seconds = {contender: [] for contender in work}
+    if column is None:
+        raise ValueError(f"the data of {name} are not in the data folder")
+    work, sets = _contenders(column, support), 0
+    seconds: dict[str, list] = {contender: [] for contender in work}
     # compiled before the clock
     closed_itemsets(column, support)
     for _ in range(turns):
@@ -76,10 +102,11 @@ def race(name:str,     # one of MINING_RACES
             used, sets = _clock(run)
             seconds[contender].append(used)
     medians = {contender: float(np.median(times)) for contender, times in seconds.items()}
-    return dict(data=name, support=support, sets=sets, **medians)
+    return dict(data=name, support=support, sets=sets, **medians,
+                LCM=_lcm_clock(column, support))
 
-# %% ../../nbs/lab/06_mining_race.ipynb #3b5d0099
-def race_table(turns=3)->pd.DataFrame:
+# %% ../../nbs/lab/06_mining_race.ipynb #117fcb18
+def race_table(turns:int=3)->pd.DataFrame:
     "All races for which the data are here."
     rows = [
         race(name, support, turns)
@@ -88,7 +115,8 @@ def race_table(turns=3)->pd.DataFrame:
         for support in supports
     ]
     table = pd.DataFrame(rows)
-    peers = [c for c in table.columns if c.startswith("pyfim")]
-    table["best peer"] = table[peers].min(axis=1)
+    peers = [c for c in table.columns if c.startswith("pyfim") or c == "LCM"]
+    table["best peer"] = table[peers].astype(float).min(axis=1)
     table["times faster"] = table["best peer"]/table["boostlit"]
+    table["LCM"] = table["LCM"].astype(object).where(table["LCM"].notna(), "not run")
     return table

@@ -302,6 +302,6 @@ def support_count(min_support, # a count (integer) or a fraction (float)
         if s < 0:
             raise ValueError(f"min_support must not be negative, got {min_support}")
         return max(1, int(s))
-    if not 0 < s <= 1:
+    if not 0 < float(s) <= 1:
         raise ValueError(f"min_support as a fraction must lie in (0, 1], got {min_support}")
     return max(1, int(np.ceil(float(s)*n - 1e-9)))

@@ -122,7 +122,7 @@ def lay_out(ready:Prepared, codes:np.ndarray|None)->Rows:
         ranks, size = ranks[np.repeat(kept, size)], size[kept]
     ends = np.concatenate([[0], np.cumsum(size)])
     kind: type = np.int32 if len(ranks) + len(ends) < 2**31 else np.int64
-    owner = np.repeat(np.arange(len(size), dtype=kind), size)
+    owner: np.ndarray = np.repeat(np.arange(len(size), dtype=kind), size)
     place = np.arange(1, len(ranks) + 1, dtype=kind) + owner
     items = np.full(len(ranks) + len(ends), _STOP, np.uint32)
     items[place] = ranks

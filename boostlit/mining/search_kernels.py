@@ -34,9 +34,8 @@ def _deliver(rows, u, key, members, allowed, total, positive, count, digest):
 
 # %% ../../nbs/mining/08_search_kernels.ipynb #22c83328
 @kernel()
-def keep_best(
-    found, gain, omega, path, length, last, digest, items, lengths, omegas, gains, digests
-):
+def keep_best(found, gain, omega, path, length, last, digest, items, lengths, omegas, gains,
+              digests):
     "Inserts a pattern into the sorted list of the best; returns how many there are."
     k = len(gains)
     for a in range(found):
@@ -204,9 +203,8 @@ def search_walk(rows, u, key, max_length, min_support, signed, threshold, budget
 
 # %% ../../nbs/mining/08_search_kernels.ipynb #95fae558
 @kernel()
-def search_at_once(
-    rows, u, key, d, longest, min_support, signed, threshold, budget, dive, found, top
-):
+def search_at_once(rows, u, key, d, longest, min_support, signed, threshold, budget, dive, found,
+                   top):
     "One search from the root; returns patterns kept, patterns evaluated."
     walk = new_walk(rows.shape[0], rows.shape[1], u, d, longest, dive)
     found, done = search_walk(rows, u, key, longest, min_support, signed, threshold, budget, dive,

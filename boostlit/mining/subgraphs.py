@@ -34,7 +34,7 @@ def _names(values, names):
 
 # %% ../../nbs/mining/05_subgraphs.ipynb #448f7674
 #| code-fold: true
-#| code-summary: "_check_edges: edges of graph `k` inside its `n` nodes, no loops, no repetitions"
+#| code-summary: "_check_edges: edges of graph `k` inside its `n` nodes, no loops, no"
 def _check_edges(k, n, edges):
     "Edges of graph `k` inside its `n` nodes, no loops, no repetitions."
     seen = set()
@@ -177,7 +177,7 @@ def rightmost_path(code):
 
 # %% ../../nbs/mining/05_subgraphs.ipynb #42080e52
 #| code-fold: true
-#| code-summary: "extensions: all edges that may follow `code` on this walk, as (sort key, row, node)"
+#| code-summary: "extensions: all edges that may follow `code` on this walk, as (sort key, row"
 def extensions(walk, code, labels, adjacent):
     "All edges that may follow `code` on this walk, as (sort key, row, node)."
     path, done, n = rightmost_path(code), {frozenset(r[:2]) for r in code}, len(walk)
@@ -210,7 +210,7 @@ def minimum_code(labels:list, # node labels (integers)
 
 # %% ../../nbs/mining/05_subgraphs.ipynb #207f50ec
 #| code-fold: true
-#| code-summary: "PatternTree: patterns found so far, parents before children, with their covers; grows where it is asked to"
+#| code-summary: "PatternTree: patterns found so far, parents before children, with their"
 _SHAPES = ("any", "tree", "path")
 
 class PatternTree:
@@ -300,7 +300,7 @@ class PatternTree:
 
 # %% ../../nbs/mining/05_subgraphs.ipynb #47de55e6
 #| code-fold: true
-#| code-summary: "SubgraphOracle: best connected subgraphs under given weights; a hypothesis is (pattern number, sign)"
+#| code-summary: "SubgraphOracle: best connected subgraphs under given weights; a hypothesis is"
 class SubgraphOracle:
     "Best connected subgraphs under given weights; a hypothesis is (pattern number, sign)."
     def __init__(self, graphs,             # any collection of graphs
@@ -359,7 +359,7 @@ class SubgraphOracle:
 
 # %% ../../nbs/mining/05_subgraphs.ipynb #0ac1f6a2
 #| code-fold: true
-#| code-summary: "_Search: one question to the tree: evaluate what is stored, mine what is promising"
+#| code-summary: "_Search: one question to the tree: evaluate what is stored, mine what is"
 class _Search:
     "One question to the tree: evaluate what is stored, mine what is promising."
     def __init__(self, tree, u, signed, k, threshold):
@@ -404,7 +404,7 @@ class _Search:
 
 # %% ../../nbs/mining/05_subgraphs.ipynb #30a36444
 #| code-fold: true
-#| code-summary: "_subgraph_blocks: a source of subgraph patterns with their covers, for the tests of significance"
+#| code-summary: "_subgraph_blocks: a source of subgraph patterns with their covers, for the"
 def _subgraph_blocks(graphs, max_length):
     "A source of subgraph patterns with their covers, for the tests of significance."
     def mined(low):
@@ -423,7 +423,7 @@ def _subgraph_blocks(graphs, max_length):
 
 # %% ../../nbs/mining/05_subgraphs.ipynb #94b54ef5
 #| code-fold: true
-#| code-summary: "significant_subgraphs: connected subgraphs associated with the class, with the family-wise error controlled"
+#| code-summary: "significant_subgraphs: connected subgraphs associated with the class, with"
 def significant_subgraphs(graphs,                  # any collection of graphs
                           y,                       # two classes, one label a graph
                           max_length:int=4,        # most edges of a pattern
@@ -441,7 +441,7 @@ def significant_subgraphs(graphs,                  # any collection of graphs
 
 # %% ../../nbs/mining/05_subgraphs.ipynb #e2743b47
 #| code-fold: true
-#| code-summary: "pattern_counts, contains: how often is the pattern in each graph, by its minimum images?"
+#| code-summary: "pattern_counts, contains: how often is the pattern in each graph, by its"
 def pattern_counts(graphs:GraphSet,  # graphs coded with the same label names
                    root:int,         # label of node 0
                    code:np.ndarray,  # (L, 4) rows
@@ -482,7 +482,7 @@ def describe_pattern(root:int,         # label of node 0
 
 # %% ../../nbs/mining/05_subgraphs.ipynb #1fc1a093
 #| code-fold: true
-#| code-summary: "plot_pattern: draw a pattern; places come from its path lengths by classical scaling"
+#| code-summary: "plot_pattern: draw a pattern; places come from its path lengths by classical"
 def plot_pattern(root:int,        # label of node 0
                  code:np.ndarray, # rows
                  node_names:list, # label names
