@@ -88,7 +88,7 @@ def _imported(statement, package)->dict:
         base = ".".join([*home, base] if base else home)
     return {a.asname or a.name: (base, a.name) for a in statement.names}
 
-# %% ../../nbs/lab/07_provenance.ipynb #8c5f6a4c
+# %% ../../nbs/lab/07_provenance.ipynb #515703fe
 def _is_docstring(node)->bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) \
         and isinstance(node.value.value, str)
@@ -107,9 +107,19 @@ class _Bare(ast.NodeTransformer):
             node.body = body[1:] or [ast.Pass()]
         return super().generic_visit(node)
 
+# %% ../../nbs/lab/07_provenance.ipynb #4cf1c8b9
+def _written(node)->str:
+    "A syntax tree as text, the same in all versions of Python."
+    if isinstance(node, list):
+        return f"[{','.join(map(_written, node))}]"
+    if not isinstance(node, ast.AST):
+        return repr(node)
+    parts = [f"{name}={_written(value)}" for name, value in ast.iter_fields(node)
+             if name not in ("ctx", "kind", "type_comment") and value is not None and value != []]
+    return f"{type(node).__name__}({','.join(parts)})"
+
 def _plain_text(statement, text)->str:
-    bare = _Bare(text).visit(copy.deepcopy(statement))
-    return ast.unparse(ast.fix_missing_locations(bare))
+    return _written(_Bare(text).visit(copy.deepcopy(statement)))
 
 # %% ../../nbs/lab/07_provenance.ipynb #fbb6a33f
 def _home(module:str, name:str)->tuple:
