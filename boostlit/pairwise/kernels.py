@@ -512,7 +512,7 @@ def space_for(n:int, bins:int)->LineSpace:
 def search_lines(lines:Lines, load:Load, space:LineSpace, learn:bool)->tuple: # as `sorted_search`
     "Best cut over all candidate lines; with `learn`, along the weighted discriminants."
     size = len(lines.feature)*len(load.weight)
-    if not _small(binned_search, size//6 + 50):
+    if not _small(binned_search, size//6 + size**2//60_000 + 50):
         return binned_search(lines, load, space, learn)
     if learn: lines.directions[:] = array_directions(lines, load)
     return sorted_search(lines, load)
