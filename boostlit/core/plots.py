@@ -302,6 +302,7 @@ class TermsDisplay(ModelDisplay):
     >>> terms = TermsDisplay.from_estimator(model, top=5)
     >>> history = HistoryDisplay.from_estimator(model)
     >>> print(len(terms.ax_.patches), "bars,", len(history.ax_.lines), "curves")
+    5 bars, 2 curves
     """
 
 # %% ../../nbs/core/10_plots.ipynb #99e8f332
@@ -343,6 +344,7 @@ class HistoryDisplay(ModelDisplay):
     >>> terms = TermsDisplay.from_estimator(model, top=5)
     >>> history = HistoryDisplay.from_estimator(model)
     >>> print(len(terms.ax_.patches), "bars,", len(history.ax_.lines), "curves")
+    5 bars, 2 curves
     """
     draws, needs, whole = "plot_history", "history_", True
 
