@@ -4,7 +4,6 @@
 pages are made from the generated modules alone: nothing is imported, so the same tree gives the
 same pages."""
 import ast
-import html
 import json
 import re
 import textwrap
@@ -114,7 +113,7 @@ def example(doc, shots):
 def method_entries(house, module, node):
     "Public methods of a class and of our bases, each with its docstring."
     seen = {}
-    for place, cls in house.lineage(module, node):
+    for _, cls in house.lineage(module, node):
         for part in cls.body:
             if isinstance(part, ast.FunctionDef) and not part.name.startswith("_"):
                 marks = {ast.unparse(d) for d in part.decorator_list}

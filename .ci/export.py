@@ -569,7 +569,8 @@ if __name__ == "__main__":
 
 
 def narrow(text):
-    "First docstring and `__all__` of a generated module, at most 100 columns wide."
+    "A generated module without options of cells, docstring and `__all__` at most 100 columns wide."
+    text = re.sub(r"^#\| .*\n", "", text, flags=re.M)
     line = next((n for n in text.split("\n") if n.startswith('"""') and n.endswith('"""')), "")
     if len(line) > 100:
         text = text.replace(line, "\n".join(textwrap.wrap(line, 100, break_on_hyphens=False)), 1)

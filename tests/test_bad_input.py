@@ -238,7 +238,7 @@ PARAMETERS = {
     "n_estimators": [0, -1, 2.5, "many"],
     "max_bins": [], "nu": [0, -1, 2, np.nan], "criterion": ["gini"], "degree": [0, 99], "search":
     ["all"], "n_restarts": [0], "max_inner": [0], "projection": ["pca"], "penalty": ["l0"], "c1":
-    [-1, np.nan], "loss": ["hinge"], "oracle": ["trees"], "max_length": [0], "kinds": [["numeric"]],
+    [-1, np.nan], "loss": ["hinge"], "oracle": ["shrubs"], "max_length": [0], "kinds": [["numeric"]],
     "unseen": ["guess"], "min_support": [-1, 2.5], "items": ["negative"],
     "nominal_features": [[99], ["nothing"]],
 }

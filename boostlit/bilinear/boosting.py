@@ -68,8 +68,6 @@ def alternate(X, y, w,                    # blocks, labels ±1, weights
     return alpha, beta, trace
 
 # %% ../../nbs/bilinear/04_boosting.ipynb #fdf3a3b2
-#| code-fold: true
-#| code-summary: "`_half_step`: minimise over one block with the other held: (weights, loss plus"
 def _half_step(Z, y, w, c, start, other, loss, penalty, offset, tol, ridge=0.):
     "Minimise over one block with the other held: (weights, loss plus this block's penalty)."
     if ridge: ridge = ridge*np.mean(w@(Z*Z))
@@ -84,8 +82,6 @@ def _held_cost(v, c, penalty):
     return 0. if penalty == "product" else c*(v@v) if penalty == "l2" else c*np.abs(v).sum()
 
 # %% ../../nbs/bilinear/04_boosting.ipynb #f3279242
-#| code-fold: true
-#| code-summary: "`_rebalance`: the cheapest pair with the same term"
 def _rebalance(alpha, beta, c1, c2, penalty):
     "The cheapest pair with the same term."
     if penalty == "l1": return balance(alpha, beta, c1, c2)
@@ -95,8 +91,6 @@ def _rebalance(alpha, beta, c1, c2, penalty):
     return alpha*t, beta/t
 
 # %% ../../nbs/bilinear/04_boosting.ipynb #b61a75f8
-#| code-fold: true
-#| code-summary: "`gradient_start`: right singular vector of the gradient matrix, by power"
 def gradient_start(X, r,                  # blocks, slopes w l' of the examples
                    n_iter:int=15,         # power iterations
                    seed:int=0,            # of the first vector
@@ -131,8 +125,6 @@ def boost_reference(X, y,                  # (n, words, components) dense array,
     return np.array([a for a, _ in terms]), np.array([b for _, b in terms]), F
 
 # %% ../../nbs/bilinear/04_boosting.ipynb #91371594
-#| code-fold: true
-#| code-summary: "`TermSettings`: how a term is fitted"
 class TermSettings(NamedTuple):
     "How a term is fitted."
     c1: float = .1                 # penalty of the words
@@ -149,8 +141,6 @@ class TermSettings(NamedTuple):
     seed: int = 0                  # of random starts
 
 # %% ../../nbs/bilinear/04_boosting.ipynb #bca203e6
-#| code-fold: true
-#| code-summary: "`joint_terms`: one term for each of K one-against-all problems"
 def joint_terms(X, Y, W,           # blocks; (K, n) labels and weights
                 penalties:tuple,   # (K,) penalties of words, of components
                 beta,              # (K, m) starts
@@ -176,8 +166,6 @@ def joint_terms(X, Y, W,           # blocks; (K, n) labels and weights
     return alpha, beta, b
 
 # %% ../../nbs/bilinear/04_boosting.ipynb #41377857
-#| code-fold: true
-#| code-summary: "`_block`: one half-step with or without a free bias: (weights, bias)"
 def _block(Z, y, w, c, start, bias, held, offset, s):
     "One half-step with or without a free bias: (weights, bias)."
     size = Z.shape[1]
@@ -189,8 +177,6 @@ def _block(Z, y, w, c, start, bias, held, offset, s):
     return coef[:size], coef[-1] if s.fit_intercept else 0.
 
 # %% ../../nbs/bilinear/04_boosting.ipynb #33a37050
-#| code-fold: true
-#| code-summary: "`class_groups`: classes in groups whose joint product stays below `budget`"
 def class_groups(live, shape, block, budget=4e8):
     "Classes in groups whose joint product stays below `budget` bytes."
     size = 8*shape[0]*(shape[1] if block == "words" else shape[2])
@@ -198,8 +184,6 @@ def class_groups(live, shape, block, budget=4e8):
     return [live[i:i+k] for i in range(0, len(live), k)]
 
 # %% ../../nbs/bilinear/04_boosting.ipynb #d75a39a4
-#| code-fold: true
-#| code-summary: "`_run_threads`: call `fn` on every tuple of arguments, in threads if asked"
 def _run_threads(fn, args, n_jobs):
     "Call `fn` on every tuple of arguments, in threads if asked; kernels and BLAS release the lock."
     if n_jobs in (None, 1) or len(args) < 2:
@@ -209,16 +193,12 @@ def _run_threads(fn, args, n_jobs):
         Parallel(n_jobs=n_jobs, prefer="threads")(delayed(fn)(*a) for a in args)
 
 # %% ../../nbs/bilinear/04_boosting.ipynb #fb862797
-#| code-fold: true
-#| code-summary: "`_pull`: how much each example still asks for at score F: -y l'(y, F), without"
 def _pull(Y, F, loss):
     "How much each example still asks for at score F: -y l'(y, F), without its weight."
     if loss == "exponential": return np.exp(-Y*F)
     return 1/(1+np.exp(np.clip(Y*F, -500, 500))) if loss == "logistic" else 1-Y*F
 
 # %% ../../nbs/bilinear/04_boosting.ipynb #bfd8e8af
-#| code-fold: true
-#| code-summary: "`first_penalties`: absolute penalties: fractions of the smallest that give"
 def first_penalties(X, Y, W,     # blocks; (K, n) labels and weights
                     beta,        # (K, m) starts
                     offsets,     # (K, n) fixed parts of the scores
@@ -246,8 +226,6 @@ def first_penalties(X, Y, W,     # blocks; (K, n) labels and weights
     return C1, C2
 
 # %% ../../nbs/bilinear/04_boosting.ipynb #ac5a5c60
-#| code-fold: true
-#| code-summary: "`start_components`: component weights a round starts from, absolute values"
 def start_components(X, Y, W, offsets, s, t):
     "Component weights a round starts from, absolute values summing to one."
     K, m = len(Y), X.shape[2]
@@ -260,8 +238,6 @@ def start_components(X, Y, W, offsets, s, t):
                      for k in range(K)])
 
 # %% ../../nbs/bilinear/04_boosting.ipynb #639f3589
-#| code-fold: true
-#| code-summary: "`_vanishes`: is the mean over the components nothing but rounding?"
 def _vanishes(X):
     "Is the mean over the components nothing but rounding?"
     mean = np.abs(X.times_components(np.full(X.shape[2], 1/X.shape[2]))).max()
@@ -270,8 +246,6 @@ def _vanishes(X):
 def _alternating(m): return np.where(np.arange(m) % 3 == 0, 1., -.5)/m
 
 # %% ../../nbs/bilinear/04_boosting.ipynb #5dc97de6
-#| code-fold: true
-#| code-summary: "`BilinearOracle`: answers with the bilinear term that lowers the weighted loss"
 class BilinearOracle:
     "Answers with the bilinear term that lowers the weighted loss, as found by taking turns."
     kind, wide = "real", True
@@ -329,8 +303,6 @@ class BilinearOracle:
         self.penalties, self.asked = tuple(told["penalties"]), int(told["asked"])
 
 # %% ../../nbs/bilinear/04_boosting.ipynb #34e09c4a
-#| code-fold: true
-#| code-summary: "`term_scores`: alpha_k' X beta_k for K terms: (K, n)"
 def term_scores(X, A, B):
     "alpha_k' X beta_k for K terms: (K, n)."
     out = np.zeros((len(A), X.shape[0]))
@@ -339,8 +311,6 @@ def term_scores(X, A, B):
     return out
 
 # %% ../../nbs/bilinear/04_boosting.ipynb #e11ac319
-#| code-fold: true
-#| code-summary: "`_class_offsets`: what each problem takes as given: its score, or its score"
 def _class_offsets(F, coupling):
     "What each problem takes as given: its score, or its score against the log-sum of the others."
     if coupling == "none" or len(F) == 1: return F
@@ -348,8 +318,6 @@ def _class_offsets(F, coupling):
     return F - (total + np.log(np.maximum(-np.expm1(F - total), 1e-300)))
 
 # %% ../../nbs/bilinear/04_boosting.ipynb #875dee77
-#| code-fold: true
-#| code-summary: "`_round_weights`: (weights, offsets) of a round: the exponential loss turns"
 def _round_weights(F, Y, w, loss, normalise):
     "(weights, offsets) of a round: the exponential loss turns scores into weights."
     if loss != "exponential": return np.broadcast_to(w, Y.shape).copy(), F
@@ -359,8 +327,6 @@ def _round_weights(F, Y, w, loss, normalise):
     return (W/W.sum(1, keepdims=True) if normalise else W), np.zeros_like(F)
 
 # %% ../../nbs/bilinear/04_boosting.ipynb #90aa0541
-#| code-fold: true
-#| code-summary: "`Shifted`: targets that carry a fixed part of the scores, `offset`"
 class Shifted(np.ndarray):
     "Targets that carry a fixed part of the scores, `offset`."
     offset = 0.
@@ -376,8 +342,6 @@ def _signs(y, n_classes):
     return np.where(np.asarray(y) == np.arange(n_classes)[:, None], 1., -1.)
 
 # %% ../../nbs/bilinear/04_boosting.ipynb #124eb19b
-#| code-fold: true
-#| code-summary: "`BilinearStep`: paper 3's master for all classes at once: the answer is added"
 class BilinearStep:
     "Paper 3's master for all classes at once: the answer is added as it is."
     takes, corrective = ("real",), False
@@ -436,16 +400,12 @@ class BilinearStep:
         return scores_to_proba(scores.T if np.ndim(scores) == 2 else scores)
 
 # %% ../../nbs/bilinear/04_boosting.ipynb #f67b46ba
-#| code-fold: true
-#| code-summary: "`_half_each`: weights that give both sides of every problem one half"
 def _half_each(signs, w):
     "Weights that give both sides of every problem one half."
     return np.array([np.where(s > 0, w/(2*w[s > 0].sum() or 1), w/(2*w[s < 0].sum() or 1))
                      for s in signs])
 
 # %% ../../nbs/bilinear/04_boosting.ipynb #0e46cc10
-#| code-fold: true
-#| code-summary: "`BilinearBoostClassifier`: boosted sparse bilinear model: a sum of terms alpha'"
 class BilinearBoostClassifier(Booster):
     """Boosted sparse bilinear model: a sum of terms alpha' X beta, one class against the rest.
 
@@ -814,13 +774,9 @@ class BilinearBoostClassifier(Booster):
         return tags
 
 # %% ../../nbs/bilinear/04_boosting.ipynb #c56f435d
-#| code-fold: true
-#| code-summary: "Number of one-against-all problems"
 def _parts(sizes): return 1 if sizes["classes"] == 2 else sizes["classes"]
 
 # %% ../../nbs/bilinear/04_boosting.ipynb #fb2c7c5a
-#| code-fold: true
-#| code-summary: "What a file of the model holds, with its shapes and bounds"
 BilinearBoostClassifier.file_fields = {
     "n_features_in_": Whole("words", 1, 1 << 26),
     "feature_names_in_": OrMissing(Names("words")),
@@ -838,8 +794,6 @@ BilinearBoostClassifier.file_fields = {
     "n_iter_": OrMissing(Whole("kept", 0, 1 << 26))}
 
 # %% ../../nbs/bilinear/04_boosting.ipynb #66fe32ce
-#| code-fold: true
-#| code-summary: "`SparseBilinearClassifier`: one bilinear term per class: the model of the paper"
 class SparseBilinearClassifier(BilinearBoostClassifier):
     """One bilinear term per class: the model of the paper before boosting.
 
@@ -960,8 +914,6 @@ class SparseBilinearClassifier(BilinearBoostClassifier):
         store(self, locals())
 
 # %% ../../nbs/bilinear/04_boosting.ipynb #b7bf7985
-#| code-fold: true
-#| code-summary: "`_check_blocks`: blocks of `X`, checked against what the estimator has seen"
 def _check_blocks(est, X, fit=False):
     "Blocks of `X`, checked against what the estimator has seen."
     ragged = isinstance(X, (list, tuple)) and len({np.shape(x)[1:] for x in X}) > 1
@@ -984,16 +936,12 @@ def _check_blocks(est, X, fit=False):
     return X
 
 # %% ../../nbs/bilinear/04_boosting.ipynb #08a5813f
-#| code-fold: true
-#| code-summary: "`AllOrNothing`: half a second model is of no use: its interrupt goes on to the"
 class AllOrNothing(Callback):
     "Half a second model is of no use: its interrupt goes on to the first."
     def end(self, run):
         if run.stopped == "interrupted": raise KeyboardInterrupt
 
 # %% ../../nbs/bilinear/04_boosting.ipynb #c017f90a
-#| code-fold: true
-#| code-summary: "`_slope`: the slope of the link that suits examples a second model has not"
 def _slope(est, X, codes, weights):
     "The slope of the link that suits examples a second model has not seen; one if too few."
     fold = content_folds(X, codes)
@@ -1010,8 +958,6 @@ def _slope(est, X, codes, weights):
     return best_slope(F, codes[held], None if weights is None else weights[held])
 
 # %% ../../nbs/bilinear/04_boosting.ipynb #731f89ea
-#| code-fold: true
-#| code-summary: "`held_out_penalty`: the penalty whose model is best on held-out examples"
 HELD_OUT = "held-out"
 PATH = (.5, .3, .2, .1, .05, .02, .01)        # relative penalties, from the sparsest
 
@@ -1023,8 +969,6 @@ def held_out_penalty(est, X, codes, weights):
     return float(PATH[int(np.argmin(losses))])
 
 # %% ../../nbs/bilinear/04_boosting.ipynb #cc9c4fdb
-#| code-fold: true
-#| code-summary: "`_held_out_loss`: log loss on held-out examples of a model with one penalty"
 def _held_out_loss(est, c, X, codes, weights, held):
     "Log loss on held-out examples of a model with one penalty, at its best slope."
     twin = clone(est).set_params(c1=c, c2=c, calibrate=False, verbose=False)
@@ -1039,8 +983,6 @@ def _held_out_loss(est, c, X, codes, weights, held):
     return float(np.average(-np.log(np.maximum(p, 1e-300)), weights=part(held)))
 
 # %% ../../nbs/bilinear/04_boosting.ipynb #b7ddd54a
-#| code-fold: true
-#| code-summary: "`content_folds`: three folds by what a picture holds, not by where it stands"
 def content_folds(X,              # blocks
                   codes,          # class numbers
                  )->np.ndarray:   # 0, 1 or 2 for every picture; all 0 where a class has too few
@@ -1056,8 +998,6 @@ def content_folds(X,              # blocks
     return fold
 
 # %% ../../nbs/bilinear/04_boosting.ipynb #da25e395
-#| code-fold: true
-#| code-summary: "`best_slope`: temperature scaling: one number between scores and probabilities"
 def best_slope(scores,          # (n,) or (n, K) scores of examples the model has not seen
                codes,           # their class numbers
                weights=None,    # of the examples
@@ -1076,8 +1016,6 @@ CHOICES = {"penalty": ("l1", "l2", "product"), "loss": tuple(LOSSES),
            "start": ("constant", "gradient", "random"), "coupling": ("none", "softmax")}
 
 # %% ../../nbs/bilinear/04_boosting.ipynb #864ab66d
-#| code-fold: true
-#| code-summary: "`_check_settings`: one clear sentence for each parameter that makes no sense"
 def _check_settings(est):
     "One clear sentence for each parameter that makes no sense."
     check_controls(est)
@@ -1099,8 +1037,6 @@ def _check_settings(est):
                          f"n_iter_no_change), got {est.early_stopping!r}")
 
 # %% ../../nbs/bilinear/04_boosting.ipynb #12f5bc47
-#| code-fold: true
-#| code-summary: "`_check_labels`: labels as a vector as long as there are pictures"
 def _check_labels(y, n):
     "Labels as a vector as long as there are pictures."
     y = column_or_1d(y, warn=True)
@@ -1112,8 +1048,6 @@ def _check_labels(y, n):
     return y
 
 # %% ../../nbs/bilinear/04_boosting.ipynb #c89188ba
-#| code-fold: true
-#| code-summary: "`_with_sizes`: the history with the size of the terms: their weight, how many"
 def _with_sizes(history, words, components):
     "The history with the size of the terms: their weight, how many words and components."
     rounds = len(words)
@@ -1128,8 +1062,6 @@ def _with_sizes(history, words, components):
     return table
 
 # %% ../../nbs/bilinear/04_boosting.ipynb #29eacd88
-#| code-fold: true
-#| code-summary: "`_word_shares`: fall of the log loss in every round, shared among the words by"
 def _word_shares(est):
     "Fall of the log loss in every round, shared among the words by the size of their weights."
     master, shares = est.make_master(len(est.classes_)), np.zeros(est.n_words_)
@@ -1141,8 +1073,6 @@ def _word_shares(est):
     return shares/shares.sum() if shares.sum() > 0 else shares
 
 # %% ../../nbs/bilinear/04_boosting.ipynb #46730246
-#| code-fold: true
-#| code-summary: "`describe_bilinear`: what a fitted model has learnt, one row a term"
 def describe_bilinear(est,           # fitted estimator
                       top:int=5,     # most words and components named
                      )->"pa.Table":  # columns of `core.boosters.TERMS`
@@ -1162,8 +1092,6 @@ def describe_bilinear(est,           # fitted estimator
     return terms_table(rows)
 
 # %% ../../nbs/bilinear/04_boosting.ipynb #a2815cae
-#| code-fold: true
-#| code-summary: "`plot_components`: where a class looks: component weights, each term weighed by"
 def plot_components(est,                     # fitted estimator
                     label=None,              # class to draw; the first by default
                     grid:tuple|None=None,    # (rows, columns) of the component grid
@@ -1186,8 +1114,6 @@ def plot_components(est,                     # fitted estimator
     return ax
 
 # %% ../../nbs/bilinear/04_boosting.ipynb #6d93a2b6
-#| code-fold: true
-#| code-summary: "`cell_weights`: the sum of the terms as one matrix: what the boosted model is"
 def cell_weights(est,                        # fitted estimator
                  k:int=0,                    # position of the class
                  rounds:int|None=None,       # how many terms; all by default

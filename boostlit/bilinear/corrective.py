@@ -23,8 +23,6 @@ from .boosting import (AllOrNothing, BilinearBoostClassifier, BilinearOracle,
 from .model import as_blocks
 
 # %% ../../nbs/bilinear/10_corrective.ipynb #abdb39a0
-#| code-fold: true
-#| code-summary: "`weighted_sum`: sum of d_n X^n over the pictures: (words, components)"
 def weighted_sum(X, d):
     "Sum of d_n X^n over the pictures: (words, components)."
     if hasattr(X, "factor"): return X.factor*weighted_sum(X.blocks, d)
@@ -60,8 +58,6 @@ class ComponentOracle:
     apply = staticmethod(BilinearOracle.apply)
 
 # %% ../../nbs/bilinear/10_corrective.ipynb #3a180a86
-#| code-fold: true
-#| code-summary: "`SoftMargin`: totally corrective: a support vector machine on the components"
 class SoftMargin:
     "Totally corrective: a support vector machine on the components chosen so far."
     takes, wide, corrective = ("real",), False, True
@@ -102,8 +98,6 @@ class SoftMargin:
         return np.column_stack([1 - p, p])
 
 # %% ../../nbs/bilinear/10_corrective.ipynb #7602ab18
-#| code-fold: true
-#| code-summary: "`CorrectiveTalk`: chooses a component, then solves for all words again"
 @serves(ComponentOracle, SoftMargin)
 class CorrectiveTalk(Conversation):
     "Chooses a component, then solves for all words again."
@@ -138,8 +132,6 @@ class CorrectiveTalk(Conversation):
         self.coefficients = [1.]*n_terms
 
 # %% ../../nbs/bilinear/10_corrective.ipynb #d4c7588a
-#| code-fold: true
-#| code-summary: "`CorrectiveBilinearClassifier`: totally corrective sparse bilinear model: one"
 class CorrectiveBilinearClassifier(BilinearBoostClassifier):
     """Totally corrective sparse bilinear model: a component per round, all words solved again.
 
@@ -280,7 +272,8 @@ class CorrectiveBilinearClassifier(BilinearBoostClassifier):
         check_number("C", self.C, Real, 0, None)
         if self.n_weights is not None: check_number("n_weights", self.n_weights, Integral, 1, None)
         problem = read_problem(self, X, y, sample_weight)
-        run = _rounds(self, *problem, validation=validation)
+        X, codes, weights = problem
+        run = _rounds(self, X, codes, weights, validation=validation)
         after_rounds(run, lambda: _finish(self, run, *problem))
         return self
 
@@ -366,14 +359,10 @@ class CorrectiveBilinearClassifier(BilinearBoostClassifier):
         return parameters, state
 
 # %% ../../nbs/bilinear/10_corrective.ipynb #646c1bdc
-#| code-fold: true
-#| code-summary: "What a file of the model holds"
 CorrectiveBilinearClassifier.file_fields = {
     **BilinearBoostClassifier.file_fields, "scale_": RealField(0., 1e200)}
 
 # %% ../../nbs/bilinear/10_corrective.ipynb #c8c7b8d2
-#| code-fold: true
-#| code-summary: "`_Scaled`: blocks in another unit"
 class _Scaled:
     "Blocks in another unit."
     def __init__(self, X, factor): self.blocks, self.factor, self.shape = X, factor, X.shape
@@ -389,8 +378,6 @@ def _length(X):
     return float(np.sqrt(total/X.shape[0])) or 1.
 
 # %% ../../nbs/bilinear/10_corrective.ipynb #b6ee140d
-#| code-fold: true
-#| code-summary: "`_rounds`: the rounds of an estimator, kept as its model"
 def _rounds(est, X, codes, weights, validation=None):
     "The rounds of an estimator, kept as its model."
     est.scale_ = _length(X)
@@ -401,8 +388,6 @@ def _rounds(est, X, codes, weights, validation=None):
     return run
 
 # %% ../../nbs/bilinear/10_corrective.ipynb #50ca3dde
-#| code-fold: true
-#| code-summary: "`_finish`: cut and log-odds, put in place together"
 def _finish(est, run, X, codes, weights):
     "Cut and log-odds, worked out first and put in place together."
     words, biases = est.words_, est.biases_
@@ -414,8 +399,6 @@ def _finish(est, run, X, codes, weights):
     vars(est).update(words_=words, biases_=biases)
 
 # %% ../../nbs/bilinear/10_corrective.ipynb #eb2869d5
-#| code-fold: true
-#| code-summary: "`_cut`: the largest word weights of every class, solved for again"
 def _cut(est, run):
     "(words, biases) with the largest weights of every class, solved for again on them alone."
     words, biases = np.zeros_like(est.words_), np.zeros_like(est.biases_)
@@ -432,8 +415,6 @@ def _cut(est, run):
     return words, biases
 
 # %% ../../nbs/bilinear/10_corrective.ipynb #453c8625
-#| code-fold: true
-#| code-summary: "`_log_odds`: Platt's curve of every class, from three folds"
 def _log_odds(est, X, codes, weights):
     "(slopes, offsets) of Platt's curves, one a class, from three folds; ones and zeros if too few."
     fold, parts = content_folds(X, codes), est.words_.shape[1]

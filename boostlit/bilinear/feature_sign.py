@@ -19,8 +19,6 @@ from .kernels import (coordinate_sweeps, loss_slopes, loss_value,
                                        segment_minimum)
 
 # %% ../../nbs/bilinear/02_feature_sign.ipynb #46925251
-#| code-fold: true
-#| code-summary: "`_slopes`: gradient of the loss in the weights, and the curvature of every"
 LOSSES = {"exponential": 0, "logistic": 1, "squared": 2}
 
 def _slopes(Z, y, w, loss, m):
@@ -38,8 +36,6 @@ def kkt_violation(G,              # gradient of the loss
     return np.where(a == 0, np.maximum(np.abs(G) - c, 0), np.abs(G + c*np.sign(a)))
 
 # %% ../../nbs/bilinear/02_feature_sign.ipynb #04a7a688
-#| code-fold: true
-#| code-summary: "`c_max`: where the penalty path begins"
 def c_max(Z,                          # (n, d) design
           y,                          # labels ±1 (or targets, for squares)
           w=None,                     # weights; 1/n each by default
@@ -53,8 +49,6 @@ def c_max(Z,                          # (n, d) design
     return float(np.abs((w*y)@Z).max(initial=0.)*(.5 if loss == "logistic" else 1))
 
 # %% ../../nbs/bilinear/02_feature_sign.ipynb #2568c9d8
-#| code-fold: true
-#| code-summary: "`duality_gap`: a certificate: no point can be better than `a` by more than this"
 def duality_gap(Z, y, w,              # design, labels, positive weights
                 c:float,              # penalty
                 a,                    # candidate
@@ -68,8 +62,6 @@ def duality_gap(Z, y, w,              # design, labels, positive weights
     return float(loss_value(m, y, w, LOSSES[loss]) + c*np.abs(a).sum() - _dual(u, y, w, loss))
 
 # %% ../../nbs/bilinear/02_feature_sign.ipynb #c5035232
-#| code-fold: true
-#| code-summary: "`_dual`: the lower bounds of Eq. (5) at a feasible u"
 def _dual(u, y, w, loss):
     "The lower bounds of Eq. (5) at a feasible u."
     p = np.abs(u)/w
@@ -111,8 +103,6 @@ def feature_sign_reference(Z, y,                       # (n, d) design, labels
     return a, np.array(trace), visited
 
 # %% ../../nbs/bilinear/02_feature_sign.ipynb #3f1865b9
-#| code-fold: true
-#| code-summary: "`damped_newton`: one damped Newton step on the loss plus the linear term `slope"
 def damped_newton(Z, y, w, loss, a, slope):
     "One damped Newton step on the loss plus the linear term `slope @ a`."
     G, h = _slopes(Z, y, w, LOSSES[loss], Z@a)
@@ -139,8 +129,6 @@ def best_on_segment(g, old, new):
     return min(points, key=g)
 
 # %% ../../nbs/bilinear/02_feature_sign.ipynb #c755e05b
-#| code-fold: true
-#| code-summary: "`quadratic_l1`: feature-sign search for a quadratic: sweeps guess signs, a"
 def quadratic_l1(H, b,                 # model 1/2 x'Hx - b'x, H symmetric positive definite
                  c,                    # (k,) penalties
                  x,                    # start
@@ -164,8 +152,6 @@ def quadratic_l1(H, b,                 # model 1/2 x'Hx - b'x, H symmetric posit
     return x
 
 # %% ../../nbs/bilinear/02_feature_sign.ipynb #c83cbf9e
-#| code-fold: true
-#| code-summary: "`_solve_signs`: the minimum under fixed signs: one linear system"
 def _solve_signs(H, right):
     "The minimum under fixed signs: one linear system."
     factor = cho_factor(H, lower=True, overwrite_a=True, check_finite=False)
@@ -181,8 +167,6 @@ def _walk(H, q, x, S, z, c):
     return t, q + t*Hd
 
 # %% ../../nbs/bilinear/02_feature_sign.ipynb #77eaadef
-#| code-fold: true
-#| code-summary: "`Solution`: what a solver returns"
 class Solution(NamedTuple):
     "What a solver returns."
     coef: np.ndarray      # weights
@@ -192,8 +176,6 @@ class Solution(NamedTuple):
     trace: np.ndarray     # objective before the first and after every step
 
 # %% ../../nbs/bilinear/02_feature_sign.ipynb #9bcf1082
-#| code-fold: true
-#| code-summary: "`working_set`: whom the next Newton step may move"
 def working_set(viol,            # violation of every weight
                 a, c,            # weights and penalties
                 first:int=20,    # new weights when there are few
@@ -208,8 +190,6 @@ def working_set(viol,            # violation of every weight
     return np.flatnonzero(keep)
 
 # %% ../../nbs/bilinear/02_feature_sign.ipynb #cfe4cd44
-#| code-fold: true
-#| code-summary: "`_weighted_gram`: z' diag(h) Z with a whisker on the diagonal; in single"
 def _weighted_gram(Z, h, rough=False):
     "Z' diag(h) Z with a whisker on the diagonal; in single precision if `rough`."
     product, number, whisker = (ssyrk, np.float32, 1e-6) if rough else (dsyrk, np.float64, 1e-12)
@@ -222,8 +202,6 @@ def _weighted_gram(Z, h, rough=False):
     return H
 
 # %% ../../nbs/bilinear/02_feature_sign.ipynb #22a1566f
-#| code-fold: true
-#| code-summary: "`_Problem`: a weighted loss plus penalties, as arrays that have been checked"
 class _Problem(NamedTuple):
     "A weighted loss plus penalties, as arrays that have been checked."
     Z: np.ndarray         # (n, d) design
@@ -243,8 +221,6 @@ class _Problem(NamedTuple):
         return self._replace(Z=self.Z[:, columns], c=self.c[columns], e=self.e[columns])
 
 # %% ../../nbs/bilinear/02_feature_sign.ipynb #dad30fc4
-#| code-fold: true
-#| code-summary: "`feature_sign`: weighted feature-sign search with working sets, Newton models"
 def feature_sign(Z, y,                       # (n, d) design, labels ±1 (targets, for squares)
                  c,                          # penalty: a number, or one per column (0 = free)
                  w=None,                     # weights; 1/n each by default
@@ -278,8 +254,6 @@ def feature_sign(Z, y,                       # (n, d) design, labels ±1 (target
     return Solution(a, trace[-1], worst, it, np.array(trace))
 
 # %% ../../nbs/bilinear/02_feature_sign.ipynb #e294a7d7
-#| code-fold: true
-#| code-summary: "`_newton_model`: the minimum of the quadratic model with its kinks, on the"
 def _newton_model(p, a, G, h, tol, rough):
     "The minimum of the quadratic model with its kinks, on the working set."
     H = _weighted_gram(p.Z, h, rough)
@@ -292,8 +266,6 @@ def _warn_unfinished(worst, accepted, steps):
                       RuntimeWarning, stacklevel=3)
 
 # %% ../../nbs/bilinear/02_feature_sign.ipynb #a470c221
-#| code-fold: true
-#| code-summary: "`_prepare`: arguments of a solver, checked: (problem, start, scores at the"
 def _prepare(Z, y, c, w, loss, start, offset, ridge=0.):
     "Arguments of a solver, checked: (problem, start, scores at the start)."
     if loss not in LOSSES: raise ValueError(f"loss must be one of {sorted(LOSSES)}, got {loss!r}")
@@ -312,8 +284,6 @@ def _prepare(Z, y, c, w, loss, start, offset, ridge=0.):
     return _Problem(Z, y, w, c, np.where(c > 0, ridge, 0.), LOSSES[loss]), a, m
 
 # %% ../../nbs/bilinear/02_feature_sign.ipynb #d2b2ab78
-#| code-fold: true
-#| code-summary: "`_design`: design and labels as arrays that a solver can take"
 def _design(Z, y, loss):
     "Design and labels as arrays that a solver can take."
     Z, y = np.asarray(Z, np.float64), np.asarray(y, np.float64)
@@ -326,8 +296,6 @@ def _design(Z, y, loss):
     return Z, y
 
 # %% ../../nbs/bilinear/02_feature_sign.ipynb #eda86166
-#| code-fold: true
-#| code-summary: "`_finite`: a vector of n finite numbers, zeros if there is none"
 def _finite(name, v, n):
     "A vector of n finite numbers, zeros if there is none."
     v = np.zeros(n) if v is None else np.array(v, np.float64)
@@ -336,8 +304,6 @@ def _finite(name, v, n):
     return v
 
 # %% ../../nbs/bilinear/02_feature_sign.ipynb #f1c7994d
-#| code-fold: true
-#| code-summary: "`_backtrack`: armijo search from a towards x: (step, weights, scores, objective"
 def _backtrack(p, m, f, a, x, G):
     "Armijo search from a towards x: (step, weights, scores, objective there)."
     d = x - a
@@ -354,8 +320,6 @@ def _backtrack(p, m, f, a, x, G):
     return 0., a, m, f
 
 # %% ../../nbs/bilinear/02_feature_sign.ipynb #8504d141
-#| code-fold: true
-#| code-summary: "`degenerate_problem`: a small L1 problem of one of ten kinds that are hard on"
 def degenerate_problem(seed:int, # kind of trouble (its last digit) and random numbers
                       )->tuple:  # (design, labels, weights, penalty, loss, kind)
     "A small L1 problem of one of ten kinds that are hard on solvers."
@@ -381,8 +345,6 @@ TROUBLES = ("duplicates", "collinear", "wide", "zero weights", "tiny weights", "
             "scales", "constant", "one row", "all of it")
 
 # %% ../../nbs/bilinear/02_feature_sign.ipynb #2a0462f9
-#| code-fold: true
-#| code-summary: "`penalty_path`: solutions along a falling penalty, warm-started, with columns"
 def penalty_path(Z, y, w=None,               # design, labels, weights
                  loss:str="exponential",     # the loss
                  n_penalties:int=40,         # how many penalties
@@ -403,8 +365,6 @@ def penalty_path(Z, y, w=None,               # design, labels, weights
     return cs, coefs, looked
 
 # %% ../../nbs/bilinear/02_feature_sign.ipynb #6b53d072
-#| code-fold: true
-#| code-summary: "`_screened`: the solution on columns `on`, with those added that turn out to"
 def _screened(Z, y, c, w, loss, a, on, tol):
     "The solution on columns `on`, with those added that turn out to matter."
     while True:
@@ -416,8 +376,6 @@ def _screened(Z, y, c, w, loss, a, on, tol):
         on = on | missed
 
 # %% ../../nbs/bilinear/02_feature_sign.ipynb #a6ddd54f
-#| code-fold: true
-#| code-summary: "`ridge_fit`: the same problem with the squared Euclidean norm as penalty"
 def ridge_fit(Z, y,                       # (n, d) design, labels
               c,                          # penalty c |a|^2: a number, or one per column
               w=None,                     # weights; 1/n each by default

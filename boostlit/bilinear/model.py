@@ -13,8 +13,6 @@ from scipy import sparse
 from .kernels import component_products, word_products
 
 # %% ../../nbs/bilinear/01_model.ipynb #8a820daf
-#| code-fold: true
-#| code-summary: "`make_word_place`: toy pictures: word 0 above word 1 in the positive class"
 def make_word_place(n:int=400,        # pictures
                     n_words:int=12,   # words in the vocabulary; the first two carry the class
                     grid:int=6,       # components along each side
@@ -51,8 +49,6 @@ def balance(alpha,                 # word weights
     return alpha*t, beta/t
 
 # %% ../../nbs/bilinear/01_model.ipynb #f2c269db
-#| code-fold: true
-#| code-summary: "`SparseBlocks`: pictures as compressed rows, one row a component, with both"
 class SparseBlocks:
     "Pictures as compressed rows, one row a component, with both products for all pictures."
     def __init__(self, indptr, words, values, shape):
@@ -78,8 +74,6 @@ class SparseBlocks:
     def take(self, rows): return _take_pictures(self, rows)
 
 # %% ../../nbs/bilinear/01_model.ipynb #4378d64f
-#| code-fold: true
-#| code-summary: "`_take_pictures`: the blocks of some pictures, in the order asked for"
 def _take_pictures(X, rows):
     "The blocks of some pictures, in the order asked for."
     m, rows = X.shape[2], np.arange(X.shape[0])[rows]
@@ -91,8 +85,6 @@ def _take_pictures(X, rows):
     return SparseBlocks(indptr, X.words[at], X.values[at], (len(rows),)+X.shape[1:])
 
 # %% ../../nbs/bilinear/01_model.ipynb #9e90d5c9
-#| code-fold: true
-#| code-summary: "`DenseBlocks`: the same interface over a dense array of shape (n, words"
 class DenseBlocks:
     "The same interface over a dense array of shape (n, words, components)."
     def __init__(self, X): self.X, self.shape = X, X.shape
@@ -105,8 +97,6 @@ class DenseBlocks:
         return out if np.ndim(alpha) == 1 else np.ascontiguousarray(np.moveaxis(out, 2, 0))
 
 # %% ../../nbs/bilinear/01_model.ipynb #ee143ecf
-#| code-fold: true
-#| code-summary: "`_check_values`: refuse what no solver can square"
 def _check_values(v):
     "Refuse what no solver can square."
     if not np.isfinite(v).all(): raise ValueError("Input X contains NaN or infinity.")
@@ -115,8 +105,6 @@ def _check_values(v):
                          "use another unit.")
 
 # %% ../../nbs/bilinear/01_model.ipynb #b164ed9b
-#| code-fold: true
-#| code-summary: "`_check_layout`: refuse arrays that would lead a kernel outside of them"
 def _check_layout(indptr, words, values, shape):
     "Refuse arrays that would lead a kernel outside of them."
     n, D, m = shape
@@ -127,8 +115,6 @@ def _check_layout(indptr, words, values, shape):
         raise ValueError(f"words must be numbers below {D}, one for each value")
 
 # %% ../../nbs/bilinear/01_model.ipynb #78dfe12f
-#| code-fold: true
-#| code-summary: "`_stack_sparse`: compressed blocks of a list of (words, components) sparse"
 def _stack_sparse(mats):
     "Compressed blocks of a list of (words, components) sparse matrices, one a picture."
     mats = [sparse.csc_matrix(m) for m in mats]
@@ -158,8 +144,6 @@ def as_blocks(X, # array (n, words, components) or (n, words), list of sparse ma
     return _dense_blocks(np.asarray(X))
 
 # %% ../../nbs/bilinear/01_model.ipynb #3aa129cf
-#| code-fold: true
-#| code-summary: "`_dense_blocks`: a dense array of two or three dimensions as blocks"
 def _dense_blocks(X):
     "A dense array of two or three dimensions as blocks."
     if X.dtype == object or X.dtype.kind in "OUSc":
@@ -174,8 +158,6 @@ def _dense_blocks(X):
     return DenseBlocks(X)
 
 # %% ../../nbs/bilinear/01_model.ipynb #452bd6c7
-#| code-fold: true
-#| code-summary: "`ragged_blocks`: blocks of examples that differ in their number of columns"
 def ragged_blocks(matrices,                 # (words, columns) arrays or sparse matrices
                   n_components:int|None=None, # of the blocks; None: the largest number of columns
                   align:str="start",        # columns from the "start", the "end", or by "share"
@@ -190,8 +172,6 @@ def ragged_blocks(matrices,                 # (words, columns) arrays or sparse 
     return _stack_sparse([x@_places(x.shape[1], m, align) for x in mats])
 
 # %% ../../nbs/bilinear/01_model.ipynb #473e1fa1
-#| code-fold: true
-#| code-summary: "`_places`: which component each column goes to"
 def _places(columns, m, align):
     "(columns, m) zeros and ones: the component each column goes to."
     j = np.arange(columns)
@@ -206,8 +186,6 @@ def _matrices(X):
     return all(np.ndim(x) == 2 for x in X) and len({np.shape(x)[1] for x in X}) > 1
 
 # %% ../../nbs/bilinear/01_model.ipynb #2f0de21e
-#| code-fold: true
-#| code-summary: "`in_doubles`: a product of all pictures in double precision"
 def in_doubles(X, product, size=1 << 22):
     "A product of all pictures in double precision; those in single precision, part by part."
     if X.dtype == np.float64: return product(X)
@@ -216,8 +194,6 @@ def in_doubles(X, product, size=1 << 22):
     return np.concatenate(parts)
 
 # %% ../../nbs/bilinear/01_model.ipynb #d034ae2b
-#| code-fold: true
-#| code-summary: "`atomic_cost`: what the best decomposition of `W` into bilinear terms costs"
 def atomic_cost(W,                       # (words, components) matrix
                 words:str="l1",          # norm of the word factor: "l1" or "l2"
                 components:str="l1",     # norm of the component factor: "l1" or "l2"

@@ -70,8 +70,6 @@ def boost_rules_reference(fires:np.ndarray,    # boolean (rules, n): the cover o
     return model
 
 # %% ../../nbs/compositional/04_boosting.ipynb #5888a3cf
-#| code-fold: true
-#| code-summary: "The master"
 class RuleVotes(SAMME):
     """Algorithm 2: SAMME on rules that name one class or stay silent, under four readings of
     silence."""

@@ -30,7 +30,7 @@ from ..core.boosters import (Booster, begin_run, check_controls, keep_run, read_
 from ..core.controls import hold_out
 from ..core.exports import Scorecard, make_card, probed_term
 from ..core.loop import Progress, after_rounds, converse
-from ..core.masters import Logistic, Multinomial, own_probability, softmax
+from ..core.masters import Logistic, Multinomial, own_probability
 from ..core.models import TABLE_FIELDS, Array, Labels, OrMissing, Table, Whole
 from ..core.plots import PALETTE
 from ..mining.baskets import support_count
@@ -45,8 +45,6 @@ from .transactions import (item_matrix, item_thresholds, label_cuts,
                                                  item_cuts)
 
 # %% ../../nbs/compositional/05_estimator.ipynb #3ef580e9
-#| code-fold: true
-#| code-summary: "The primitives of a table"
 class Vocabulary(NamedTuple):
     "The primitives of a table: cuts of numeric columns and values of nominal ones."
     columns: np.ndarray    # int64: the column of each primitive
@@ -65,8 +63,6 @@ class Vocabulary(NamedTuple):
         return item_matrix(self.spread(X), self.thresholds, items)
 
 # %% ../../nbs/compositional/05_estimator.ipynb #26795708
-#| code-fold: true
-#| code-summary: "Learning them"
 def learn_vocabulary(X:np.ndarray,       # (n, d) values, nominal ones as codes
                      kinds:list,         # "numeric" or "nominal", one per column
                      y:np.ndarray,       # class numbers, for cuts chosen by labels
@@ -94,15 +90,11 @@ def informative_items(T:np.ndarray,  # boolean (n, items)
     return T & ~T.all(0)
 
 # %% ../../nbs/compositional/05_estimator.ipynb #74657363
-#| code-fold: true
-#| code-summary: "A gain with its search"
 class Gain(float):
     "A gain that also knows how much was searched for it."
     facts:dict = {}
 
 # %% ../../nbs/compositional/05_estimator.ipynb #21fe4e6e
-#| code-fold: true
-#| code-summary: "What oracles of rules share"
 class Rules:
     "What oracles of rules share: records as hypotheses, covers from items."
     # of the last answer: itemsets looked at; was that all there was to see?
@@ -164,8 +156,6 @@ def signed_weights(y:np.ndarray,       # class numbers
     return np.ascontiguousarray(w*np.where(own, 1., -1/(K - 1))), (own @ w - 1/K)/(K - 1)
 
 # %% ../../nbs/compositional/05_estimator.ipynb #af1fa5ab
-#| code-fold: true
-#| code-summary: "The pool as an oracle"
 class RulePool(Rules):
     "Mined rules as an oracle: covers packed by rule."
     kind = "class"
@@ -200,8 +190,6 @@ class RulePool(Rules):
     def remember(self, told:dict): self.used[:] = told["used"]
 
 # %% ../../nbs/compositional/05_estimator.ipynb #8ddf2cd5
-#| code-fold: true
-#| code-summary: "Branch and bound, prepared once"
 class _Search(Rules):
     "Branch and bound over all conjunctions."
     def __init__(self, transactions:np.ndarray, # boolean (n, items)
@@ -258,8 +246,6 @@ class OpenRules(_Search):
         return self.found(self.nothing() if answer is None else answer, gain)
 
 # %% ../../nbs/compositional/05_estimator.ipynb #76082e57
-#| code-fold: true
-#| code-summary: "Rules of signs as an oracle"
 class SignedRules(_Search):
     "All conjunctions, each saying +1 or -1 where it fires, as an oracle."
     kind = "silence"
@@ -283,8 +269,6 @@ class SignedRules(_Search):
         return np.where(fires, float(h["label"]), 0.)
 
 # %% ../../nbs/compositional/05_estimator.ipynb #1a4c6a12
-#| code-fold: true
-#| code-summary: "The brake"
 class Surprise:
     "What both logistic masters of rules add: shorter steps, none for rules that chance explains."
     pace = .5             # share of Newton's step
@@ -322,15 +306,13 @@ class RuleLogistic(Surprise, Logistic):
         return self.pace*super().answer(state, outputs, gain)
 
 # %% ../../nbs/compositional/05_estimator.ipynb #66c69065
-#| code-fold: true
-#| code-summary: "For several classes"
 class RuleMultinomial(Surprise, Multinomial):
     "Logistic boosting of rules for several classes, one question per class."
     def answer(self, state, outputs, gain):
         "Parts of Newton's steps; zero where a rule is no surprise."
-        p = softmax(state.scores)
-        slope = ((state.own - p)*state.start*outputs).sum(axis=1)
-        curve = (p*(1 - p)*state.start*np.square(outputs)).sum(axis=1)
+        gradient, curvature = self.slopes(state)
+        slope = (gradient*state.start*outputs).sum(axis=1)
+        curve = (curvature*state.start*np.square(outputs)).sum(axis=1)
         yes = self.surprising(state, slope, curve, outputs)
         return self.pace*super().answer(state, np.where(yes[:, None], outputs, 0.), gain)
 
@@ -347,16 +329,12 @@ def moved_thresholds(priors)->tuple: # lambda_1, lambda_2
     return lam1, float(min(1/(2*lam1), 1 + .9*(1/priors.max() - 1)))
 
 # %% ../../nbs/compositional/05_estimator.ipynb #663c2a8e
-#| code-fold: true
-#| code-summary: "Which of two thresholds"
 def _chosen(value, paper, moved):
     if isinstance(value, str) and value != "auto":
         raise ValueError(f'thresholds must be numbers, None or "auto", got {value!r}')
     return paper if value is None else moved if isinstance(value, str) else value
 
 # %% ../../nbs/compositional/05_estimator.ipynb #b59802b0
-#| code-fold: true
-#| code-summary: "Thresholds as counts, with a sentence where none can be"
 def resolve_thresholds(min_support, # count, fraction, None (the paper's) or "auto"
                        min_lift,    # number, None (the paper's) or "auto"
                        priors,      # class shares
@@ -385,8 +363,6 @@ def resolve_thresholds(min_support, # count, fraction, None (the paper's) or "au
     return count, lift
 
 # %% ../../nbs/compositional/05_estimator.ipynb #673a0f22
-#| code-fold: true
-#| code-summary: "The estimator, with all its parameters"
 class CompositionalBoostClassifier(Booster):
     """Boosted conjunctions of thresholded features, for two or more classes (Yuan, Luo and Wu).
 
@@ -792,7 +768,6 @@ class CompositionalBoostClassifier(Booster):
         return tags
 
 # %% ../../nbs/compositional/05_estimator.ipynb #8bf42352
-#| code-fold: true
 FORMS:dict[str, dict[str, Any]] = {
     "mined": dict(cuts="mean", loss="samme", max_length=None, node_budget=None, settle=False),
     "open": dict(cuts="mean", loss="samme", max_length=None, node_budget=200_000, settle=False),
@@ -811,7 +786,6 @@ def _settles(est)->bool:
     return form["loss"] == "logistic" if form["settle"] is None else form["settle"]
 
 # %% ../../nbs/compositional/05_estimator.ipynb #1fd0c12f
-#| code-fold: true
 def _check_whole(name, value):
     whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
     if not whole or value < 1:
@@ -823,7 +797,6 @@ def _check_choice(name, value, choices):
         raise ValueError(f"{name} must be one of {said}, got {value!r}")
 
 # %% ../../nbs/compositional/05_estimator.ipynb #959a062c
-#| code-fold: true
 def check_options(est):
     "A sentence for every option that makes no sense."
     _check_whole("max_rules", est.max_rules)
@@ -852,7 +825,6 @@ def check_options(est):
         )
 
 # %% ../../nbs/compositional/05_estimator.ipynb #1aeadcfb
-#| code-fold: true
 def _oracle(est, form, T, codes, words):
     "Where rules come from, and how many there are."
     n, K = len(codes), int(codes.max()) + 1
@@ -871,7 +843,6 @@ def _oracle(est, form, T, codes, words):
     return SignedRules(different_items(T), least, **options), -1
 
 # %% ../../nbs/compositional/05_estimator.ipynb #5351674d
-#| code-fold: true
 def usual_budget(n:int, K:int, items:int)->int: # itemsets per search
     "All pairs twice over where that is affordable; a round costs about the same on every table."
     affordable = 25_000_000//(n*K)
@@ -887,7 +858,6 @@ def different_items(T:np.ndarray)->np.ndarray:
     return T & keep
 
 # %% ../../nbs/compositional/05_estimator.ipynb #215999bd
-#| code-fold: true
 def keep_rules(est, columns:list, oracle):
     "The chosen rules as arrays of the estimator, those of weight zero left out."
     alphas, codes = np.atleast_2d(est.alphas_), oracle.codes
@@ -916,7 +886,6 @@ def keep_rules(est, columns:list, oracle):
         )
 
 # %% ../../nbs/compositional/05_estimator.ipynb #52b9767c
-#| code-fold: true
 def _vote(h, part, weight, parts, K, oracle):
     "Items, class and weight of a rule."
     items = h["items"][:h["length"]].copy()
@@ -927,7 +896,6 @@ def _vote(h, part, weight, parts, K, oracle):
     return items, int(weight > 0), abs(weight)
 
 # %% ../../nbs/compositional/05_estimator.ipynb #0d5cb41b
-#| code-fold: true
 def _fires(est, X):
     "Where each rule fires, on rows as a user gives them."
     check_is_fitted(est)
@@ -944,14 +912,12 @@ def _fires_on(est, X):
     return fires | empty[:, None]
 
 # %% ../../nbs/compositional/05_estimator.ipynb #4427acc3
-#| code-fold: true
 def _scores(est, fires):
     "Scores of rows from where rules fire."
     says = est.alphas_[:, None]*(est.rule_labels_[:, None] == np.arange(len(est.classes_)))
     return votes_to_scores(est, fires.T.astype(float) @ says)
 
 # %% ../../nbs/compositional/05_estimator.ipynb #e1b77927
-#| code-fold: true
 def votes_to_scores(est, votes:np.ndarray)->np.ndarray: # (n,) or (n, K)
     "Scores of the loss from votes per class (n, K)."
     K = votes.shape[1]
@@ -965,7 +931,6 @@ def votes_to_scores(est, votes:np.ndarray)->np.ndarray: # (n,) or (n, K)
     return (1 - 1/K)*(votes - votes.mean(1, keepdims=True))
 
 # %% ../../nbs/compositional/05_estimator.ipynb #2ae85b6f
-#| code-fold: true
 def rule_file(parameters:dict)->dict:
     "Attributes of a model file, with their ranges."
     whole = lambda size, low, high: Array("int64", (size,), low, high)
@@ -986,7 +951,6 @@ def rule_file(parameters:dict)->dict:
             "n_iter_": Whole("rounds", 0, 2**40), "path_": OrMissing(Table())}
 
 # %% ../../nbs/compositional/05_estimator.ipynb #264ea42e
-#| code-fold: true
 def upgrade_rules(parameters:dict, state:dict)->tuple:
     "Parameters and attributes of 0.2 from those of 0.1."
     if "columns_" in state: return parameters, state
@@ -1000,8 +964,6 @@ def upgrade_rules(parameters:dict, state:dict)->tuple:
     return parameters, state
 
 # %% ../../nbs/compositional/05_estimator.ipynb #90c503bf
-#| code-fold: true
-#| code-summary: "Shares of the classes; rules as columns"
 def _shares(codes, weights, K):
     "Weighted shares of the classes."
     shares = np.bincount(codes, weights, K)
@@ -1017,8 +979,6 @@ def _factor(K):
     return 2. if K == 2 else 1 - 1/K
 
 # %% ../../nbs/compositional/05_estimator.ipynb #8ea17013
-#| code-fold: true
-#| code-summary: "The rules of a model as a problem of joint weights"
 def rule_votes(est, X:np.ndarray, codes:np.ndarray, weights)->tuple: # numbers of rules, `Votes`
     "Distinct rules of a fitted model on validated rows, and the class each may speak for."
     K = len(est.classes_)
@@ -1042,8 +1002,6 @@ def boosted_point(est, X:np.ndarray, keep:np.ndarray)->tuple: # (rules, K), (K,)
     return beta, b
 
 # %% ../../nbs/compositional/05_estimator.ipynb #c8d1bf0c
-#| code-fold: true
-#| code-summary: "One fit with rows left out"
 def left_out(est, problem:tuple, held:np.ndarray)->Part:
     "Fit on the rows that are not held, judge on the others."
     X, codes, weights = problem
@@ -1065,8 +1023,6 @@ def left_out(est, problem:tuple, held:np.ndarray)->Part:
                 -np.log(np.maximum(p, 1e-12)))
 
 # %% ../../nbs/compositional/05_estimator.ipynb #da8a5323
-#| code-fold: true
-#| code-summary: "The point that rows left out prefer"
 def settle_rules(est, problem:tuple):
     "Weigh the rules of a fitted estimator together and keep those that speak."
     X, codes, weights = problem
@@ -1090,8 +1046,6 @@ def settle_rules(est, problem:tuple):
                       "classes", RuntimeWarning, stacklevel=5)
 
 # %% ../../nbs/compositional/05_estimator.ipynb #dc583da6
-#| code-fold: true
-#| code-summary: "Arrays of a model from weights, and the path as a table"
 RULE_ARRAYS = ("rule_items_", "rule_pointers_", "rule_labels_", "rule_rounds_", "rule_support_",
                "rule_hits_", "alphas_")
 
@@ -1130,7 +1084,6 @@ def _flat(found)->dict:
             "rule_pointers_": np.cumsum([0, *lengths]).astype(np.int64)}
 
 # %% ../../nbs/compositional/05_estimator.ipynb #641f4358
-#| code-fold: true
 def _path_table(choice, boosted):
     "Penalty, mean rules of the parts, loss of rows left out and its standard error, by step."
     import pyarrow as pa
@@ -1152,8 +1105,6 @@ def shorter_model(est, terms:int): # a copy
     return model
 
 # %% ../../nbs/compositional/05_estimator.ipynb #4d6cdc21
-#| code-fold: true
-#| code-summary: "Dropping implied items"
 def telling_items(items:np.ndarray,      # items of one rule
                   words:Vocabulary,      # the primitives they are made of
                  )->np.ndarray:          # those that the others do not imply
@@ -1173,8 +1124,6 @@ def telling_items(items:np.ndarray,      # items of one rule
     return np.sort(np.array(keep, dtype=np.int64))
 
 # %% ../../nbs/compositional/05_estimator.ipynb #5bfe1422
-#| code-fold: true
-#| code-summary: "Names of items"
 def vocabulary_names(est)->np.ndarray:
     "Readable names of the items of a fitted classifier."
     features = getattr(est, "feature_names_in_", [f"x{i}" for i in range(est.n_features_in_)])
@@ -1188,8 +1137,6 @@ def vocabulary_names(est)->np.ndarray:
     return np.array(names, dtype=str)
 
 # %% ../../nbs/compositional/05_estimator.ipynb #53f1c72c
-#| code-fold: true
-#| code-summary: "Rules as sentences"
 def rule_texts(est)->list: # one text per rule
     "Each rule as a sentence, implied conditions dropped."
     names, words = vocabulary_names(est), Vocabulary(est.columns_, est.thresholds_, est.codes_)
@@ -1198,8 +1145,6 @@ def rule_texts(est)->list: # one text per rule
     return [" and ".join(t) if len(t) else "always" for t in short]
 
 # %% ../../nbs/compositional/05_estimator.ipynb #58962602
-#| code-fold: true
-#| code-summary: "terms_"
 def rule_terms(est)->"pyarrow.Table": # columns as in `core.boosters.TERMS`
     "One row per rule, repetitions joined, readable."
     check_is_fitted(est)
@@ -1218,8 +1163,6 @@ def rule_terms(est)->"pyarrow.Table": # columns as in `core.boosters.TERMS`
     return terms_table(list(rows.values()))
 
 # %% ../../nbs/compositional/05_estimator.ipynb #72fa9de1
-#| code-fold: true
-#| code-summary: "rules_"
 def rule_table(est)->"pyarrow.Table": # rule, label, weight, support, confidence, lift, error
     "One row per rule and round, with its measures on the training rows."
     import pyarrow as pa
@@ -1235,7 +1178,6 @@ def rule_table(est)->"pyarrow.Table": # rule, label, weight, support, confidence
                      **{k: m[k] for k in ("confidence", "lift", "error")}})
 
 # %% ../../nbs/compositional/05_estimator.ipynb #0e914fe3
-#| code-fold: true
 def rule_card(est)->Scorecard:
     "Rules as tables of cells over their columns."
     K, at = len(est.classes_), est.rule_pointers_
@@ -1258,8 +1200,6 @@ def rule_card(est)->Scorecard:
     return make_card(est, nothing, [table(r) for r in range(len(est.alphas_))])
 
 # %% ../../nbs/compositional/05_estimator.ipynb #2c437f77
-#| code-fold: true
-#| code-summary: "explain"
 def explain_rules(est, X)->"pyarrow.Table": # sample, round, rule, label, weight
     "One row for each rule that fired, by sample."
     import pyarrow as pa
@@ -1268,8 +1208,6 @@ def explain_rules(est, X)->"pyarrow.Table": # sample, round, rule, label, weight
     return pa.table({"sample": sample, **{k: t[k] for k in ("round", "rule", "label", "weight")}})
 
 # %% ../../nbs/compositional/05_estimator.ipynb #8419c967
-#| code-fold: true
-#| code-summary: "feature_importances_"
 def vote_shares(est)->np.ndarray: # one number per feature; they sum to one
     "How much of all votes on training rows came from rules with each feature, shared by its items."
     check_is_fitted(est)
@@ -1280,7 +1218,6 @@ def vote_shares(est)->np.ndarray: # one number per feature; they sum to one
     return shares/shares.sum() if shares.sum() > 0 else shares
 
 # %% ../../nbs/compositional/05_estimator.ipynb #93feb070
-#| code-fold: true
 def plot_rules(est,        # fitted `CompositionalBoostClassifier`
                top:int=10, # how many rules
                ax=None):

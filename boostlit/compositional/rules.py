@@ -34,8 +34,6 @@ def rule_measures(support:np.ndarray, # transactions the rule covers
     return dict(confidence=confidence, lift=lift, error=prior + s - 2*h, **bounds)
 
 # %% ../../nbs/compositional/02_rules.ipynb #81c70a68
-#| code-fold: true
-#| code-summary: "The proposition as a sentence"
 def infeasible(min_support:float, # lambda_1, a fraction
                min_lift:float,    # lambda_2
                priors,            # class shares
@@ -71,8 +69,6 @@ def mine_rules_reference(transactions:np.ndarray, # boolean (n, items)
     return found
 
 # %% ../../nbs/compositional/02_rules.ipynb #344a71b1
-#| code-fold: true
-#| code-summary: "Labels and shares"
 def _labels_and_priors(y):
     classes, codes = np.unique(np.asarray(y), return_inverse=True)
     if len(classes) < 2:
@@ -80,8 +76,6 @@ def _labels_and_priors(y):
     return classes, np.bincount(codes)/len(codes)
 
 # %% ../../nbs/compositional/02_rules.ipynb #fdfed0ac
-#| code-fold: true
-#| code-summary: "Rules of one chunk"
 def _rules_of(batch, classes, priors, n, min_lift):
     "Rules of one chunk: every set against every class it is confident for."
     import pyarrow as pa
@@ -94,8 +88,6 @@ def _rules_of(batch, classes, priors, n, min_lift):
                             "support": support[row], **measures})
 
 # %% ../../nbs/compositional/02_rules.ipynb #6097f784
-#| code-fold: true
-#| code-summary: "An empty chunk"
 def _no_sets(K):
     import pyarrow as pa
     empty = {"items": pa.array([], pa.list_(pa.int32())), "support": np.empty(0, np.int64),
@@ -103,8 +95,6 @@ def _no_sets(K):
     return pa.record_batch(empty)
 
 # %% ../../nbs/compositional/02_rules.ipynb #ec2a9678
-#| code-fold: true
-#| code-summary: "The miner of rules"
 def mine_rules(transactions:Any,      # 0/1 matrix, sparse matrix, Arrow lists or item lists
                y:"ArrayLike",         # class labels
                min_support:int|float, # lambda_1: a fraction if float, a count if int
@@ -182,8 +172,6 @@ def mine_rules(transactions:Any,      # 0/1 matrix, sparse matrix, Arrow lists o
                                                        min_lift)])
 
 # %% ../../nbs/compositional/02_rules.ipynb #438b8a0d
-#| code-fold: true
-#| code-summary: "Data and thresholds of the table"
 TABLE1 = {"cancer": ("breast_cancer", 0., "both"), "wine": ("wine", 0., "both"),
           "numeral": ("mfeat", 1., "positive")}
 
@@ -196,8 +184,6 @@ def table1_setting(name:str, # "cancer", "wine" or "numeral"
     return item_matrix(ds.X, item_thresholds(ds.X, scale), items), ds.y, lam1, 1/(2*lam1)
 
 # %% ../../nbs/compositional/02_rules.ipynb #b0c94e80
-#| code-fold: true
-#| code-summary: "The numbers of a column"
 def table1_column(name:str, # "cancer", "wine" or "numeral"
                  )->dict:   # the numbers of the column
     "Every measured number of one column of Table 1."
@@ -212,8 +198,6 @@ def table1_column(name:str, # "cancer", "wine" or "numeral"
             "mean error": round(e.mean(), 3)}
 
 # %% ../../nbs/compositional/02_rules.ipynb #cb4c0955
-#| code-fold: true
-#| code-summary: "The printed bound"
 def _printed_bound(lam1, lam2):
     "1/lambda_2 - (lambda_1 lambda_2) r_k, the product 1/2 by choice, r_k = lambda_1."
     return round(1/lam2 - .5*lam1, 3)

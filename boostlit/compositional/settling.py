@@ -14,8 +14,6 @@ from typing import NamedTuple
 import numpy as np
 
 # %% ../../nbs/compositional/08_settling.ipynb #49c61e32
-#| code-fold: true
-#| code-summary: "The first of all twins"
 def distinct_rules(fires:np.ndarray,  # boolean (n, rules)
                    labels:np.ndarray, # class that each rule speaks for
                   )->np.ndarray:      # numbers of the rules to keep, ascending
@@ -29,8 +27,6 @@ def distinct_rules(fires:np.ndarray,  # boolean (n, rules)
     return np.array(keep, dtype=np.int64)
 
 # %% ../../nbs/compositional/08_settling.ipynb #63df9eae
-#| code-fold: true
-#| code-summary: "Rules on rows"
 class Votes(NamedTuple):
     "Rules on rows, and which rule may speak for which class."
     fires: np.ndarray   # float64 (n, rules): one where a rule fires
@@ -44,8 +40,6 @@ def probabilities(scores:np.ndarray)->np.ndarray: # (n, K), rows sum to one
     return e/e.sum(axis=1, keepdims=True)
 
 # %% ../../nbs/compositional/08_settling.ipynb #9b5b8f52
-#| code-fold: true
-#| code-summary: "The solver"
 class Settling:
     "Joint weights of rules, solved for one penalty after the other, from the largest down."
     def __init__(self, votes:Votes, # rules, rows and classes
@@ -88,8 +82,6 @@ class Settling:
         return old, old_b - self.mean @ old
 
 # %% ../../nbs/compositional/08_settling.ipynb #fa7a58cc
-#| code-fold: true
-#| code-summary: "The proximal step; the largest eigenvalue"
 def shrink(values:np.ndarray, by:float)->np.ndarray:
     "Every value moved towards zero, not beyond."
     return np.sign(values)*np.maximum(np.abs(values) - by, 0.)
@@ -117,8 +109,6 @@ def settled_path(votes:Votes, factors=FACTORS)->"Iterator[list]": # of (weights,
         yield [(beta, b), *relaxed(votes, beta, [s*factor*first for s in RELAXED[1:]])]
 
 # %% ../../nbs/compositional/08_settling.ipynb #010c6651
-#| code-fold: true
-#| code-summary: "Relaxing a point"
 def relaxed(votes:Votes, beta:np.ndarray, penalties)->list: # of (weights, constants)
     "The rules that speak at a point, settled alone with smaller penalties."
     rules = np.flatnonzero(beta.any(axis=1))
@@ -132,8 +122,6 @@ def relaxed(votes:Votes, beta:np.ndarray, penalties)->list: # of (weights, const
     return points
 
 # %% ../../nbs/compositional/08_settling.ipynb #b087fa42
-#| code-fold: true
-#| code-summary: "A part, and losses of its rows"
 class Part(NamedTuple):
     "A fit on a part of the rows, and the rows left out."
     votes: Votes          # rules of the fit on the rows it has seen
@@ -148,8 +136,6 @@ def row_losses(fires:np.ndarray, codes:np.ndarray, beta:np.ndarray, b:np.ndarray
     return -np.log(np.maximum(p, 1e-12))
 
 # %% ../../nbs/compositional/08_settling.ipynb #56c537e2
-#| code-fold: true
-#| code-summary: "What is decided"
 class Choice(NamedTuple):
     "What rows left out say about a path; step 0 is the model without rules."
     rules: float          # of the point that is kept, mean over the parts
@@ -164,8 +150,6 @@ def parts_for(n:int)->int: # of Eq. (3)
     return max(1, min(5, 2000//max(n, 1)))
 
 # %% ../../nbs/compositional/08_settling.ipynb #0febdb56
-#| code-fold: true
-#| code-summary: "Walking all paths in step"
 def walk_paths(parts:list, # of `Part`
                patience:int=4, # penalties without progress before the end
                factors=FACTORS)->tuple: # losses (steps, relaxations, rows left out), rules

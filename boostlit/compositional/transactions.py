@@ -41,8 +41,6 @@ def item_matrix(X:np.ndarray,          # samples (n, features)
     return high if items == "positive" else np.hstack([high, X < thresholds])
 
 # %% ../../nbs/compositional/01_transactions.ipynb #aead6ea6
-#| code-fold: true
-#| code-summary: "Names of the items"
 def item_names(feature_names,          # one per feature
                thresholds:np.ndarray,  # one per feature
                items:str="both",       # "both" or "positive"
@@ -53,8 +51,6 @@ def item_names(feature_names,          # one per feature
     return np.array(names, dtype=str)
 
 # %% ../../nbs/compositional/01_transactions.ipynb #ae4db6d5
-#| code-fold: true
-#| code-summary: "Half-way points"
 def _middles(values):
     "Half-way points between neighbouring distinct values (never equal to the lower one)."
     low, high = values[:-1], values[1:]
@@ -62,8 +58,6 @@ def _middles(values):
     return np.where(middle > low, middle, high)
 
 # %% ../../nbs/compositional/01_transactions.ipynb #4c5becda
-#| code-fold: true
-#| code-summary: "Cuts at quantiles"
 def item_cuts(x:np.ndarray,  # values of one feature; NaN counts as missing
                   count:int,     # how many cuts at most
                  )->np.ndarray:  # ascending cuts between neighbouring values
@@ -76,8 +70,6 @@ def item_cuts(x:np.ndarray,  # values of one feature; NaN counts as missing
     return middles[np.unique([np.abs(below - w).argmin() for w in wanted])]
 
 # %% ../../nbs/compositional/01_transactions.ipynb #376da79e
-#| code-fold: true
-#| code-summary: "Entropy of a split, and the best one"
 def _entropy_sums(counts):
     "Rows times class entropy, from class counts (..., K)."
     total = counts.sum(-1)
@@ -93,8 +85,6 @@ def _best_split(values, counts):
     return best + 1 if cost[best] < _entropy_sums(counts.sum(0)) - 1e-9 else None
 
 # %% ../../nbs/compositional/01_transactions.ipynb #e4959647
-#| code-fold: true
-#| code-summary: "Cuts where the entropy falls most"
 def label_cuts(x:np.ndarray,   # values of one feature; NaN counts as missing
                y:np.ndarray,   # class numbers
                depth:int=2,    # splits of splits
@@ -112,8 +102,6 @@ def label_cuts(x:np.ndarray,   # values of one feature; NaN counts as missing
     return _middles(values)[np.sort(np.array(found, dtype=int)) - 1]
 
 # %% ../../nbs/compositional/01_transactions.ipynb #c726e905
-#| code-fold: true
-#| code-summary: "The transformer"
 class TransactionEncoder(TransformerMixin, BaseEstimator):
     "Turns measurements into transactions by one threshold per feature."
     #: thresholds_ (float array): one per feature
@@ -152,8 +140,6 @@ class TransactionEncoder(TransformerMixin, BaseEstimator):
         return tags
 
 # %% ../../nbs/compositional/01_transactions.ipynb #832c3923
-#| code-fold: true
-#| code-summary: "Sparse and Arrow outputs"
 def _sparse(B):
     from scipy.sparse import csr_array
     return csr_array(B)

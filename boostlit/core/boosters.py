@@ -38,8 +38,6 @@ from .tables import (WholeFit, encode_labels, history_table, normalise_weights,
                                   tabular_input)
 
 # %% ../../nbs/core/06_boosters.ipynb #c96d25a3
-#| code-fold: true
-#| code-summary: "The table of constraints"
 CONTROLS: dict = {
     "n_estimators": [Interval(Integral, 1, None, closed="left")],
     "learning_rate": [Interval(Real, 0, None, closed="neither")],
@@ -69,8 +67,6 @@ def check_controls(est)->None:
 def _words(rules): return {rule for rule in rules if isinstance(rule, str)}
 
 # %% ../../nbs/core/06_boosters.ipynb #57cece63
-#| code-fold: true
-#| code-summary: "A number in a range, for parameters of the rooms"
 def check_number(name:str, value:Any, kind:Any, low:Any, high:Any)->None:
     """Raise unless `value` is a number of a kind (Integral: at least `low`; Real: above `low`), at
     most `high`."""
@@ -84,8 +80,6 @@ def check_number(name:str, value:Any, kind:Any, low:Any, high:Any)->None:
         raise ValueError(f"{name} must be at most {high}, got {value!r}")
 
 # %% ../../nbs/core/06_boosters.ipynb #499b71b8
-#| code-fold: true
-#| code-summary: "Labels, probabilities and stages from scores"
 class Predictions(WholeFit, ClassifierMixin, BaseEstimator):
     "Labels, probabilities and stages of them, from scores."
     #: history_ (Arrow table): one row per round: round, error, edge, alpha, loss, and more
@@ -216,8 +210,6 @@ class Predictions(WholeFit, ClassifierMixin, BaseEstimator):
     def __str__(self): return readable(self)
 
 # %% ../../nbs/core/06_boosters.ipynb #006b6976
-#| code-fold: true
-#| code-summary: "An oracle and a master as a scikit-learn classifier"
 class Booster(Predictions):
     """An oracle and a master as a scikit-learn classifier.
 
@@ -509,8 +501,6 @@ class Booster(Predictions):
         return tags
 
 # %% ../../nbs/core/06_boosters.ipynb #8866fe28
-#| code-fold: true
-#| code-summary: "Parameters, and the columns called categorical"
 def store(est, parameters:dict):
     "Set the parameters of an `__init__` from its `locals()`."
     for name, value in parameters.items():
@@ -524,8 +514,6 @@ def nominal_of(est):
     return new if new is not None or isinstance(old, str) else old
 
 # %% ../../nbs/core/06_boosters.ipynb #29fc952c
-#| code-fold: true
-#| code-summary: "Reading the input"
 def read_problem(est, X, y, sample_weight)->tuple:
     "Validated rows, class numbers and weights; rows of weight zero are absent."
     if y is None:
@@ -543,8 +531,6 @@ def read_problem(est, X, y, sample_weight)->tuple:
     return (X, codes, weights) if keep.all() else (take_rows(X, keep), codes[keep], weights[keep])
 
 # %% ../../nbs/core/06_boosters.ipynb #8671c985
-#| code-fold: true
-#| code-summary: "Weights of rows"
 def weigh_rows(est, y, codes, sample_weight):
     "Weights of the rows from `sample_weight` and `class_weight`; None where all are equal."
     if getattr(est, "class_weight", None) is None:
@@ -557,8 +543,6 @@ def take_rows(X, keep):
     return X[keep] if isinstance(X, np.ndarray) else X.take(np.flatnonzero(keep))
 
 # %% ../../nbs/core/06_boosters.ipynb #e4efc863
-#| code-fold: true
-#| code-summary: "The run of an estimator on its problem"
 def begin_run(est, X, codes, weights, validation=None)->tuple:
     "The run of an estimator on its problem, and the listeners that stop it early."
     rng = check_random_state(est.random_state)
@@ -577,8 +561,6 @@ def begin_run(est, X, codes, weights, validation=None)->tuple:
     return run, watchers(est, run, held)
 
 # %% ../../nbs/core/06_boosters.ipynb #799a0a2b
-#| code-fold: true
-#| code-summary: "Labels of each part"
 def together(master)->bool:
     "Does a master treat all classes at once, or one against the rest?"
     return "class" in master.takes or master.wide
@@ -593,8 +575,6 @@ def part_labels(master, codes, n_classes:int)->list:
     return [(np.where(codes == k, 1., -1.), 2) for k in range(n_classes)]
 
 # %% ../../nbs/core/06_boosters.ipynb #8b6551c0
-#| code-fold: true
-#| code-summary: "Rows held out"
 def split_validation(est, X, codes, weights, validation, rng)->tuple:
     "((X, codes, weights) held out or None, X, codes, weights to learn from)."
     if validation is not None:
@@ -614,8 +594,6 @@ def split_validation(est, X, codes, weights, validation, rng)->tuple:
             take_rows(X, ~held), codes[~held], None if mine else weights[~held])
 
 # %% ../../nbs/core/06_boosters.ipynb #a8282084
-#| code-fold: true
-#| code-summary: "Who stops the run"
 def watchers(est, run, held)->list:
     "The listener that stops early, if rows were held out."
     if held is None:
@@ -625,16 +603,12 @@ def watchers(est, run, held)->list:
     return [EarlyStopping(X, labels, weights, est.n_iter_no_change)]
 
 # %% ../../nbs/core/06_boosters.ipynb #f9b7b23c
-#| code-fold: true
-#| code-summary: "The same data?"
 def data_fingerprint(X, codes, weights)->str:
     "A hash of the problem, to tell other data from the same."
     values = X if isinstance(X, np.ndarray) else codes
     return hash_arrays(values, codes, np.zeros(0) if weights is None else weights)
 
 # %% ../../nbs/core/06_boosters.ipynb #46a07d54
-#| code-fold: true
-#| code-summary: "Going on"
 def continue_run(est, run, mark):
     "The run of the last fit with room for more rounds."
     if run.mark != mark:
@@ -651,8 +625,6 @@ def continue_run(est, run, mark):
     return run
 
 # %% ../../nbs/core/06_boosters.ipynb #b98cb7aa
-#| code-fold: true
-#| code-summary: "From a run to attributes"
 def keep_run(est, run):
     "The terms and the history of a run as attributes of the estimator."
     est._run = run if est.warm_start else None
@@ -668,8 +640,6 @@ def keep_run(est, run):
     return est
 
 # %% ../../nbs/core/06_boosters.ipynb #a02de9d6
-#| code-fold: true
-#| code-summary: "Terms of a part"
 def part_columns(part)->list:
     "[(hypotheses, coefficients)] of a part: one list, or one per class for a wide master."
     if not part.master.wide:
@@ -681,8 +651,6 @@ def part_columns(part)->list:
     ]
 
 # %% ../../nbs/core/06_boosters.ipynb #c1b1393f
-#| code-fold: true
-#| code-summary: "Nothing learnt"
 def warn_nothing_learnt(est)->None:
     "Say that no hypothesis was better than guessing."
     warnings.warn(f"{type(est).__name__} has learnt nothing: no hypothesis does better than "
@@ -690,8 +658,6 @@ def warn_nothing_learnt(est)->None:
                   RuntimeWarning, stacklevel=4)
 
 # %% ../../nbs/core/06_boosters.ipynb #38327f47
-#| code-fold: true
-#| code-summary: "Yield the scores of validated rows after each round"
 def staged_sums(est, X):
     "Yield the scores of validated rows after each round: (n,) for two classes, (n, K) for more."
     n_classes = len(est.classes_)
@@ -710,8 +676,6 @@ def staged_sums(est, X):
         yield shape_scores(scores, n_classes)
 
 # %% ../../nbs/core/06_boosters.ipynb #e7e92395
-#| code-fold: true
-#| code-summary: "Shapes, and one against the rest"
 def shape_scores(scores, n_classes:int)->np.ndarray:
     "(K, n) or (1, n) sums as scikit-learn wants them."
     if n_classes > 2:
@@ -732,8 +696,6 @@ def link(master, scores:np.ndarray, n_classes:int)->np.ndarray:
     return master.proba(scores.T) if together(master) else rest_proba(scores)
 
 # %% ../../nbs/core/06_boosters.ipynb #a68be59f
-#| code-fold: true
-#| code-summary: "The schema of terms"
 TERMS = pa.schema([("round", pa.int64()), ("class", pa.string()), ("kind", pa.string()),
                    ("text", pa.string()), ("weight", pa.float64()), ("support", pa.float64()),
                    ("features", pa.list_(pa.string()))])
@@ -744,8 +706,6 @@ def terms_table(rows:list, # dicts with some of the columns of `TERMS`
     return pa.table({name: [row.get(name) for row in rows] for name in TERMS.names}, schema=TERMS)
 
 # %% ../../nbs/core/06_boosters.ipynb #354e7e3a
-#| code-fold: true
-#| code-summary: "Names of features and parts"
 def feature_names(est)->list:
     "Names of the columns an estimator was fitted on."
     numbered = [f"x{j}" for j in range(est.n_features_in_)]
@@ -759,8 +719,6 @@ def part_names(est)->list:
     return [str(c) for c in est.classes_] if len(alphas) > 1 else [None]
 
 # %% ../../nbs/core/06_boosters.ipynb #be09ca61
-#| code-fold: true
-#| code-summary: "Terms in words"
 def describe_terms(est)->"pa.Table":
     "The terms of a booster, by its oracle's `describe` and `features`."
     names, alphas, owners = feature_names(est), np.atleast_2d(est.alphas_), part_names(est)
@@ -787,8 +745,6 @@ def loss_shares(est)->np.ndarray:
     return shares/shares.sum() if shares.sum() > 0 else shares
 
 # %% ../../nbs/core/06_boosters.ipynb #b67e7651
-#| code-fold: true
-#| code-summary: "The loss before the first round"
 def first_loss(est)->float:
     "The loss before the first round, which the master knows."
     n_classes = len(est.classes_)
@@ -797,8 +753,6 @@ def first_loss(est)->float:
     return master.start(one, one, n_classes if together(master) else 2).loss
 
 # %% ../../nbs/core/06_boosters.ipynb #c5d9ebb2
-#| code-fold: true
-#| code-summary: "What a model file of a booster holds"
 def file_of(hypothesis:np.dtype, name:str="hypotheses_", **ranges):
     "What a model file of a booster holds, for hypotheses that are records with fields in `ranges`."
     def fields(parameters:dict, state:dict)->dict:
@@ -819,8 +773,6 @@ def file_of(hypothesis:np.dtype, name:str="hypotheses_", **ranges):
     return staticmethod(fields)
 
 # %% ../../nbs/core/06_boosters.ipynb #17b9a63e
-#| code-fold: true
-#| code-summary: "Boosted stumps, or boosted learners"
 class _StumpBooster(Booster):
     "Boosted decision stumps, or any base learner."
     #: stumps_ (record array of STUMP): the stumps, (parts, rounds)
@@ -1004,8 +956,6 @@ def base_learner(est):
     return est.estimator if isinstance(old, str) or old is None else old
 
 # %% ../../nbs/core/06_boosters.ipynb #b75915f3
-#| code-fold: true
-#| code-summary: "AdaBoost and SAMME over stumps"
 class AdaBoostClassifier(_StumpBooster):
     """AdaBoost (two classes) and SAMME (more), on our stumps or on any classifier that takes
     `sample_weight`.
@@ -1235,8 +1185,6 @@ class GentleBoostClassifier(_StumpBooster):
     master, kind_of_stump = Gentle, "least_squares"
 
 # %% ../../nbs/core/06_boosters.ipynb #7ac3a092
-#| code-fold: true
-#| code-summary: "LogitBoost"
 class LogitBoostClassifier(_StumpBooster):
     """LogitBoost: the logistic loss by Newton steps over stumps, or any learner that takes
     `sample_weight`.

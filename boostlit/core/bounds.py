@@ -38,8 +38,6 @@ def sauer(m:int,       # number of points
     return sum(math.comb(m, i) for i in range(min(d, m) + 1))
 
 # %% ../../nbs/core/07_bounds.ipynb #9349e61d
-#| code-fold: true
-#| code-summary: "VC dimension of a finite family, by brute force"
 def vc_dimension(D:np.ndarray # dichotomies of a finite point set, as rows
                 )->int:       # size of its largest shattered subset
     "VC dimension of a finite family on a finite set, by brute force."
@@ -51,8 +49,6 @@ def vc_dimension(D:np.ndarray # dichotomies of a finite point set, as rows
     return best
 
 # %% ../../nbs/core/07_bounds.ipynb #157ef4ad
-#| code-fold: true
-#| code-summary: "Dichotomies of points by stumps"
 def stump_dichotomies(P:np.ndarray # (m, p) points
                      )->np.ndarray: # the different sign vectors of axis-parallel stumps, as rows
     "All dichotomies of the points by numeric stumps, constants included."
@@ -77,8 +73,6 @@ def stump_vc(p:int,  # number of numeric features
     return m
 
 # %% ../../nbs/core/07_bounds.ipynb #2bb30ead
-#| code-fold: true
-#| code-summary: "Sensible arguments"
 def _positive(**values):
     "Raise unless all numbers are positive."
     bad = [k for k, v in values.items() if not np.all(np.asarray(v) > 0)]
@@ -91,8 +85,6 @@ def _check_risk(risk):
         raise ValueError(f"risk must lie in (0, 1), got {risk}")
 
 # %% ../../nbs/core/07_bounds.ipynb #cad33bbb
-#| code-fold: true
-#| code-summary: "Eq. (4)"
 def vc_gap(d:float,          # VC dimension
            N,                # training examples: a number or several
            risk:float=0.05,  # chance that the bound fails
@@ -105,8 +97,6 @@ def vc_gap(d:float,          # VC dimension
     return np.where(np.asarray(N) < d, np.inf, gap)[()]
 
 # %% ../../nbs/core/07_bounds.ipynb #eb5da584
-#| code-fold: true
-#| code-summary: "Eq. 19"
 def combination_vc(d:float,  # VC dimension of the base class, at least 2
                    T:int,    # number of members combined
                   )->float:
@@ -116,8 +106,6 @@ def combination_vc(d:float,  # VC dimension of the base class, at least 2
     return 2*(d + 1)*(T + 1)*math.log2(math.e*(T + 1))
 
 # %% ../../nbs/core/07_bounds.ipynb #f278f5bc
-#| code-fold: true
-#| code-summary: "Eq. (5)"
 def margin_gap(d:float,          # VC dimension of the base class
                N,                # training examples: a number or several
                theta:float,      # margin, in (0, 1]

@@ -31,8 +31,6 @@ def hold_out(codes:np.ndarray,    # class number of each row
     return held
 
 # %% ../../nbs/core/05_controls.ipynb #2bca99ec
-#| code-fold: true
-#| code-summary: "Watch the loss of held-out rows; keep the best round"
 class EarlyStopping(Callback):
     """Watch the loss of held-out rows; keep the best round.
 
@@ -122,8 +120,6 @@ class EarlyStopping(Callback):
             run.stopped = run.stopped or "validation loss"
 
 # %% ../../nbs/core/05_controls.ipynb #b73bda2b
-#| code-fold: true
-#| code-summary: "Shows the oracle a random share of the rows"
 class RowSample:
     "Shows the oracle a random share of the rows, another one in each round."
     def __init__(self, fraction:float, # share of the rows, in (0, 1]
@@ -149,8 +145,6 @@ class RowSample:
         self.rng.set_state(("MT19937", told["key"], int(told["position"]), 0, 0.))
 
 # %% ../../nbs/core/05_controls.ipynb #95be3f4b
-#| code-fold: true
-#| code-summary: "A short hash of the content of arrays"
 def hash_arrays(*arrays)->str:
     "A short hash of the content of arrays."
     digest = hashlib.blake2b(digest_size=16)
@@ -166,8 +160,6 @@ def data_mark(run)->str:
     return hash_arrays(*(s.y for s in states), *(s.start for s in states))
 
 # %% ../../nbs/core/05_controls.ipynb #9a40e88c
-#| code-fold: true
-#| code-summary: "Writes the terms to a file now and then"
 class Checkpoint(Callback):
     """Writes the terms to a file now and then; goes on from it when it is there.
 
@@ -224,11 +216,10 @@ class Checkpoint(Callback):
             write_terms(run, self.path, self.mark)
 
 # %% ../../nbs/core/05_controls.ipynb #f933ddaa
-#| code-fold: true
-#| code-summary: "(name"
 def memories(part)->list:
     "(name, array) of what the oracle and the sampler of a part remember."
-    owners = (("oracle", part.oracle), ("sample", getattr(part, "sample", None)))
+    owners: list[tuple[str, Any]] = [("oracle", part.oracle),
+                                     ("sample", getattr(part, "sample", None))]
     return [(f"{who}_{n}", v) for who, owner in owners if hasattr(owner, "memory")
             for n, v in owner.memory().items()]
 
@@ -240,8 +231,6 @@ def recall(part, told:dict)->None:
             owner.remember(mine)
 
 # %% ../../nbs/core/05_controls.ipynb #02199582
-#| code-fold: true
-#| code-summary: "The terms of a run as arrays in an npz file"
 def write_terms(run, path, mark):
     "The terms of a run as arrays in an npz file."
     arrays = dict(mark=np.array(mark), marks=np.array(run.marks))
@@ -263,8 +252,6 @@ def write_terms(run, path, mark):
     write_whole(path, write)
 
 # %% ../../nbs/core/05_controls.ipynb #30ce014b
-#| code-fold: true
-#| code-summary: "Put the terms of a check-point into a run that has not begun"
 def replay_file(run, path, mark):
     "Put the terms of a check-point into a run that has not begun."
     with np.load(path, allow_pickle=False) as file:

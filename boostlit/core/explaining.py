@@ -16,8 +16,6 @@ from .boosters import feature_names
 from .loop_kernels import ensemble_scores
 
 # %% ../../nbs/core/08_explaining.ipynb #c379609f
-#| code-fold: true
-#| code-summary: "Stumps and weights whose sum is the score of a class"
 def class_stumps(est,        # fitted ensemble of stumps
                  run:int=0,  # number of the class, where there are more than two
                 )->tuple:    # (stumps, their weights)
@@ -35,8 +33,6 @@ def class_stumps(est,        # fitted ensemble of stumps
     return stumps, est.alphas_
 
 # %% ../../nbs/core/08_explaining.ipynb #30a4f0c3
-#| code-fold: true
-#| code-summary: "The part of the score that one feature contributes"
 def shape_function(est,          # fitted ensemble of stumps
                    feature:int,  # number of the column
                    # values to evaluate at; None: its categories, or around its thresholds
@@ -54,8 +50,6 @@ def shape_function(est,          # fitted ensemble of stumps
     return grid, ensemble_scores(stumps[mine], alphas[mine], X)
 
 # %% ../../nbs/core/08_explaining.ipynb #3a4907c3
-#| code-fold: true
-#| code-summary: "The categories of a nominal column"
 def default_grid(est, feature:int, thresholds:np.ndarray)->np.ndarray:
     "The categories of a nominal column, or both sides of every threshold."
     if est.categories_[feature] is not None:
@@ -67,8 +61,6 @@ def default_grid(est, feature:int, thresholds:np.ndarray)->np.ndarray:
     return np.unique(np.r_[cuts[0] - room, cuts, np.nextafter(cuts, np.inf), cuts[-1] + room])
 
 # %% ../../nbs/core/08_explaining.ipynb #a2961c32
-#| code-fold: true
-#| code-summary: "The additive parts of a stump ensemble, strongest features first"
 class ShapeDisplay:
     """The additive parts of a stump ensemble, strongest features first.
 

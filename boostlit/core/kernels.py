@@ -82,7 +82,8 @@ class Arg:
     def __init__(self,
                  dtypes:str,             # names of allowed dtypes, "records" for any records
                  shape:str,              # a word (also "k+1"), a number or "_" per dimension
-                 below:"str|int|None"=None): # a size that all values must be below, and not negative
+                 # a size that all values must be below, and not negative
+                 below:"str|int|None"=None):
         self.dtypes = frozenset(dtypes.split())
         self.shape, self.below = shape.split(), below
 
@@ -114,7 +115,8 @@ class Gate:
         words = {word.partition("+")[0] for arg in declared.values() for word in arg.shape}
         words |= {arg.below for arg in declared.values()}
         self.key = [i for i, name, _ in self.arrays], [i for i, n in self.numbers if n in words]
-        self.also, self.passed = also, {}
+        self.also = also
+        self.passed: dict = {}
 
     def __call__(self, *args):
         arrays, numbers = self.key
@@ -147,8 +149,6 @@ class Gate:
                 if dtype.kind != "u" or size <= np.iinfo(dtype).max]
 
 # %% ../../nbs/core/12_kernels.ipynb #d83fa659
-#| code-fold: true
-#| code-summary: "Ranges, and the names of arguments"
 def _in_range(name, indices, size):
     "Raise unless all indices are in 0..size-1."
     unsigned = indices.view(f"u{indices.itemsize}")       # what is negative is large

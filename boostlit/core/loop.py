@@ -39,8 +39,6 @@ class Oracle(Protocol):
         ...
 
 # %% ../../nbs/core/03_loop.ipynb #d1200bcc
-#| code-fold: true
-#| code-summary: "Where a master stands after some rounds"
 class State:
     "Where a master stands after some rounds."
     def __init__(self, y:np.ndarray, start:np.ndarray, scores:np.ndarray, n_classes:int=2):
@@ -55,8 +53,6 @@ class State:
         self.finished = False   # is there nothing left to learn?
 
 # %% ../../nbs/core/03_loop.ipynb #4d296edf
-#| code-fold: true
-#| code-summary: "The moves of a master, as a protocol"
 class Master(Protocol):
     "Weighs the examples, and the answers."
     takes: tuple      # kinds of hypotheses it can work with
@@ -92,8 +88,6 @@ class Master(Protocol):
         ...
 
 # %% ../../nbs/core/03_loop.ipynb #02625c8d
-#| code-fold: true
-#| code-summary: "Classes as signs"
 class AsSigns:
     "An oracle for two classes, asked for signs: class 1 is +1, class 0 is -1, silence is 0."
     kind = "silence"
@@ -118,8 +112,6 @@ class AsSigns:
 SIGN_OF_CLASS = np.array([-1., 1., 0.])  # of class 0, class 1 and (at the end) silence
 
 # %% ../../nbs/core/03_loop.ipynb #6ce581c5
-#| code-fold: true
-#| code-summary: "Signs as classes"
 class AsClasses:
     "An oracle of signs, asked for one of two classes."
     kind = "class"
@@ -145,8 +137,6 @@ class AsClasses:
 CLASS_OF_SIGN = np.array([-1, 1, 0])    # of sign 0 (silence), +1, and (at the end) -1
 
 # %% ../../nbs/core/03_loop.ipynb #abf261da
-#| code-fold: true
-#| code-summary: "One question per class"
 class PerClass:
     """An oracle that answers one question per class: hypotheses and outputs become lists and (K, n)
     arrays."""
@@ -174,8 +164,6 @@ class PerClass:
         return max(cost_of(self.oracle, h) for h in hypotheses)
 
 # %% ../../nbs/core/03_loop.ipynb #4d85f2f9
-#| code-fold: true
-#| code-summary: "Fit, translate, or refuse"
 def introduce(oracle,       # an `Oracle`
               master,       # a `Master`
               n_classes:int=2,
@@ -198,8 +186,6 @@ def introduce(oracle,       # an `Oracle`
                      + advice(kind, n_classes))
 
 # %% ../../nbs/core/03_loop.ipynb #d711da2b
-#| code-fold: true
-#| code-summary: "What to use instead"
 def advice(kind:str, n_classes:int)->str:
     "Which masters to use with hypotheses of a kind."
     if kind == "real":
@@ -211,8 +197,6 @@ def advice(kind:str, n_classes:int)->str:
     return "Use AdaBoost, MadaBoost, Gentle or Logistic."
 
 # %% ../../nbs/core/03_loop.ipynb #80caa328
-#| code-fold: true
-#| code-summary: "What a conversation keeps"
 class _Talk:
     "A master, an oracle, and the terms they have agreed on."
     def __init__(self, oracle, master, y, weights=None, n_classes:int=2, learning_rate:float=1.,
@@ -266,15 +250,11 @@ class Conversation(_Talk):
         return True
 
 # %% ../../nbs/core/03_loop.ipynb #c5f117b4
-#| code-fold: true
-#| code-summary: "What a hypothesis costs"
 def cost_of(oracle, hypothesis)->int:
     "Base classifiers that a hypothesis is made of: one, unless the oracle counts otherwise."
     return oracle.cost(hypothesis) if hasattr(oracle, "cost") else 1
 
 # %% ../../nbs/core/03_loop.ipynb #a21629d7
-#| code-fold: true
-#| code-summary: "Registration of fused conversations"
 FUSED: dict = {}  # (class of oracle, class of master) -> class of conversation
 
 def serves(oracle_class:type, # the oracle
@@ -287,8 +267,6 @@ def serves(oracle_class:type, # the oracle
     return register
 
 # %% ../../nbs/core/03_loop.ipynb #4a5d4b50
-#| code-fold: true
-#| code-summary: "Which conversation serves a pair"
 def conversation(oracle, master, y, weights=None, n_classes:int=2, learning_rate:float=1.,
                  sample=None, plain:bool=False)->Conversation:
     "The conversation of a pair: a fused one where one is registered, unless `plain`."
@@ -300,8 +278,6 @@ def conversation(oracle, master, y, weights=None, n_classes:int=2, learning_rate
     return kind(oracle, master, y, weights, n_classes, learning_rate, sample)
 
 # %% ../../nbs/core/03_loop.ipynb #06b20079
-#| code-fold: true
-#| code-summary: "Conversations that go on in step, and their history"
 class Run:
     "Conversations that go on in step, and their history."
     def __init__(self, parts:list, n_rounds:int, codes=None):
@@ -350,8 +326,6 @@ def converse(run:Run,                      # what to train
     return run
 
 # %% ../../nbs/core/03_loop.ipynb #8490bcad
-#| code-fold: true
-#| code-summary: "Interrupted runs keep what is finished"
 INTERRUPTS = (KeyboardInterrupt, SystemError)
 
 def keep_finished(run:Run, error:BaseException):
@@ -361,8 +335,6 @@ def keep_finished(run:Run, error:BaseException):
     run.stopped = "interrupted"
 
 # %% ../../nbs/core/03_loop.ipynb #ff08ef8f
-#| code-fold: true
-#| code-summary: "Is it an interrupt, or another error in disguise?"
 def told_to_stop(finished:int, error:BaseException):
     """Warn that a fit was interrupted; with nothing finished, or another error in disguise, raise
     it."""
@@ -377,8 +349,6 @@ def told_to_stop(finished:int, error:BaseException):
                   RuntimeWarning, stacklevel=5)
 
 # %% ../../nbs/core/03_loop.ipynb #f4a74b63
-#| code-fold: true
-#| code-summary: "Work that is left after the last round"
 def after_rounds(run:Run,       # a run that is over
                  work:Callable, # what is left to do, without arguments
                  otherwise=None):
@@ -394,8 +364,6 @@ def after_rounds(run:Run,       # a run that is over
         return otherwise
 
 # %% ../../nbs/core/03_loop.ipynb #61e67d91
-#| code-fold: true
-#| code-summary: "A row of the history"
 def history_row(run:Run)->dict:
     "What there is to say about the last round: means over the parts, the error of all together."
     states = [part.state for part in run.parts]
@@ -408,8 +376,6 @@ def history_row(run:Run)->dict:
     return row
 
 # %% ../../nbs/core/03_loop.ipynb #cc086b10
-#| code-fold: true
-#| code-summary: "The error of several parts together"
 def joint_error(run:Run)->float:
     "Weighted training error: of the one part, or of the largest score among several."
     states = [part.state for part in run.parts]
@@ -419,8 +385,6 @@ def joint_error(run:Run)->float:
     return float(states[0].start @ (scores.argmax(axis=0) != run.codes))
 
 # %% ../../nbs/core/03_loop.ipynb #eaaedcd9
-#| code-fold: true
-#| code-summary: "Listens to a run; answers True to end it"
 class Callback:
     """Listens to a run; answers True to end it.
 
@@ -463,8 +427,6 @@ class _Function(Callback):
         return bool(self.function(run))
 
 # %% ../../nbs/core/03_loop.ipynb #01a9a9ab
-#| code-fold: true
-#| code-summary: "Functions are callbacks, too"
 def as_callback(c:"Callback|Callable")->Callback:
     "A callback, or a function of the run made one."
     if isinstance(c, Callback):
@@ -474,8 +436,6 @@ def as_callback(c:"Callback|Callable")->Callback:
     return _Function(c)
 
 # %% ../../nbs/core/03_loop.ipynb #ad875fb9
-#| code-fold: true
-#| code-summary: "A progress bar"
 class Progress(Callback):
     "A progress bar over the rounds."
     def __init__(self, show:bool=True, desc:str="boosting"):
@@ -496,8 +456,6 @@ class Progress(Callback):
             self.bar.close()
 
 # %% ../../nbs/core/03_loop.ipynb #f8c273e9
-#| code-fold: true
-#| code-summary: "What is left behind"
 class Boosted(NamedTuple):
     "What a conversation of one master and one oracle leaves behind."
     hypotheses: list          # one per round
@@ -507,8 +465,6 @@ class Boosted(NamedTuple):
     scores: np.ndarray        # of the training rows
 
 # %% ../../nbs/core/03_loop.ipynb #7d0f67f0
-#| code-fold: true
-#| code-summary: "Boost one oracle under one master"
 def boost(oracle:Oracle,      # an `Oracle`
           master:Master,      # a `Master`
           y:np.ndarray,       # signs -1 and +1, or class numbers for masters of classes

@@ -16,8 +16,6 @@ from .loop import State
 from .stump_kernels import exponential_step
 
 # %% ../../nbs/core/04_masters.ipynb #e12b3572
-#| code-fold: true
-#| code-summary: "What all masters share"
 class _Master:
     "A loss that is measured on the scores, and a step that makes it fall."
     takes: tuple = ("sign", "silence", "real")
@@ -124,8 +122,6 @@ class _Master:
         raise NotImplementedError
 
 # %% ../../nbs/core/04_masters.ipynb #46cf8759
-#| code-fold: true
-#| code-summary: "What masters of two classes share"
 class _Stagewise(_Master):
     "A master for two classes that adds one term per round and leaves the others alone."
     def start(self, y:np.ndarray, weights:np.ndarray, n_classes:int=2)->State:
@@ -207,8 +203,6 @@ def half_log_odds(error:float)->float:
     return .5*math.log((1 - e)/e)
 
 # %% ../../nbs/core/04_masters.ipynb #7a2ac354
-#| code-fold: true
-#| code-summary: "Class probabilities whose exponential-loss minimiser the scores"
 def scores_to_proba(scores,          # (n,) binary scores, or (n, K) class scores
                    )->np.ndarray:    # (n, K) probabilities, rows sum to one
     "Class probabilities whose exponential-loss minimiser the scores are."
@@ -302,8 +296,6 @@ class AdaBoost(_Stagewise):
         return np.exp(-np.clip(y*scores, -700, 700))
 
 # %% ../../nbs/core/04_masters.ipynb #b1c5ce92
-#| code-fold: true
-#| code-summary: "Newton's method for hypotheses with real values"
 def best_step(weights:np.ndarray, # of the rows
               margins:np.ndarray, # y times output
              )->float:            # the coefficient
@@ -323,8 +315,6 @@ def best_step(weights:np.ndarray, # of the rows
     return float(a)
 
 # %% ../../nbs/core/04_masters.ipynb #9933c165
-#| code-fold: true
-#| code-summary: "Exponential loss, least-squares answers added as they are"
 class Gentle(AdaBoost):
     """Exponential loss, least-squares answers added as they are.
 
@@ -394,8 +384,6 @@ class ExponentialStep(Gentle):
         return 1.
 
 # %% ../../nbs/core/04_masters.ipynb #94e0be90
-#| code-fold: true
-#| code-summary: "The logistic master"
 class Logistic(_Stagewise):
     """Logistic loss, Newton steps (LogitBoost).
 
@@ -495,8 +483,6 @@ def own_probability(margins:np.ndarray)->np.ndarray:
     return 1/(1 + np.exp(-2*np.clip(margins, -350, 350)))
 
 # %% ../../nbs/core/04_masters.ipynb #d0a31740
-#| code-fold: true
-#| code-summary: "Weights never exceed their start"
 class MadaBoost(AdaBoost):
     """Weights never exceed their start.
 
@@ -563,8 +549,6 @@ class MadaBoost(AdaBoost):
         return np.where(m >= 0, np.exp(-np.maximum(m, 0)), 1 - m)
 
 # %% ../../nbs/core/04_masters.ipynb #b473674d
-#| code-fold: true
-#| code-summary: "A vote for the class that was named"
 SILENCE = {"guess": lambda K: (K - 1)/K, "mistake": lambda K: 1., "ignore": lambda K: 0.}
 
 def centred_votes(outputs,          # class named on each row, -1 for silence
@@ -580,8 +564,6 @@ def centred_votes(outputs,          # class named on each row, -1 for silence
     return coefficient*vote
 
 # %% ../../nbs/core/04_masters.ipynb #d8b5d9a9
-#| code-fold: true
-#| code-summary: "Weights after a round of SAMME, in place"
 def penalise_mistakes(weights, y, outputs, coefficient, silence):
     """Weights after a round of SAMME, in place: rows named wrongly gain, silent ones as the reading
     says."""
@@ -591,8 +573,6 @@ def penalise_mistakes(weights, y, outputs, coefficient, silence):
     weights /= weights.sum()
 
 # %% ../../nbs/core/04_masters.ipynb #89d80949
-#| code-fold: true
-#| code-summary: "What masters of many classes share"
 class _OfClasses(_Master):
     "A master with a score per class."
     def start(self, y:np.ndarray, weights:np.ndarray, n_classes:int=2)->State:
@@ -659,8 +639,6 @@ class _OfClasses(_Master):
         return softmax(self.units(len(scores))*scores).T
 
 # %% ../../nbs/core/04_masters.ipynb #66b30d94
-#| code-fold: true
-#| code-summary: "Multi-class AdaBoost with hypotheses that name a class or stay"
 class SAMME(_OfClasses):
     """Multi-class AdaBoost with hypotheses that name a class or stay silent.
 
@@ -784,8 +762,6 @@ def _class_numbers(y)->np.ndarray:
     return (y > 0).astype(np.int64) if (y < 0).any() else y.astype(np.int64)
 
 # %% ../../nbs/core/04_masters.ipynb #7cf14fcc
-#| code-fold: true
-#| code-summary: "The multinomial master"
 class Multinomial(_OfClasses):
     """Multinomial logistic loss, one answer per class and round.
 

@@ -31,7 +31,6 @@ import pyarrow
 from sklearn.base import BaseEstimator
 
 # %% ../../nbs/core/09_models.ipynb #69d46c16
-#| code-fold: true
 FORMAT = "boostlit-model"
 MOST_BYTES = 1 << 31
 _SCALARS = (str, bool, int, float, type(None))
@@ -43,7 +42,6 @@ def _plain(value):
     return value.item() if single else np.asarray(value)
 
 # %% ../../nbs/core/09_models.ipynb #49af1c14
-#| code-fold: true
 def flatten(value,        # a state: nested dicts and lists of arrays, tables and scalars
             path:str,     # where we are, for messages
             leaves:list,  # (path, kind, bytes) of what does not fit in JSON; appended to
@@ -58,7 +56,6 @@ def flatten(value,        # a state: nested dicts and lists of arrays, tables an
     return _flatten_json(value, path, leaves)
 
 # %% ../../nbs/core/09_models.ipynb #c5773545
-#| code-fold: true
 def _leaf_kind(value):
     "Is this value an array or a table, which get bytes of their own?"
     import pyarrow as pa
@@ -66,7 +63,6 @@ def _leaf_kind(value):
     return "table" if isinstance(value, pa.Table) else None
 
 # %% ../../nbs/core/09_models.ipynb #2f45ec8f
-#| code-fold: true
 def _flatten_json(value, path, leaves):
     "What JSON can hold, and lists and dictionaries of what it cannot."
     if isinstance(value, float) and not np.isfinite(value): return {"float": repr(value)}
@@ -82,7 +78,6 @@ def _flatten_json(value, path, leaves):
                      "learner or a generator of random numbers cannot be written without pickle)")
 
 # %% ../../nbs/core/09_models.ipynb #275f6727
-#| code-fold: true
 def rebuild(node:dict,    # skeleton
             leaves:list,  # arrays and tables, in the order of the file
            ):             # the state
@@ -97,7 +92,6 @@ def rebuild(node:dict,    # skeleton
     raise ValueError(f"unknown node {kind!r}")
 
 # %% ../../nbs/core/09_models.ipynb #9e967ad6
-#| code-fold: true
 def plain_dtype(dtype:np.dtype)->bool:
     "Numbers, booleans, fixed-width strings, or records of these: nothing that holds an object."
     if dtype.names is not None:
@@ -105,7 +99,6 @@ def plain_dtype(dtype:np.dtype)->bool:
     return dtype.kind in "biufU" and dtype.subdtype is None
 
 # %% ../../nbs/core/09_models.ipynb #1fd2856a
-#| code-fold: true
 def array_bytes(array:np.ndarray, # what to write
                 path:str,         # where it stands, for messages
                )->bytes:          # a line of JSON, a zero byte, raw numbers
@@ -121,8 +114,6 @@ def array_bytes(array:np.ndarray, # what to write
     return json.dumps(dict(dtype=dtype, shape=array.shape)).encode() + b"\0" + array.tobytes()
 
 # %% ../../nbs/core/09_models.ipynb #a095f10c
-#| code-fold: true
-#| code-summary: "The array behind array_bytes"
 def array_from(data:bytes)->np.ndarray:
     "The array behind `array_bytes`; sizes are checked before memory is taken."
     head, _, raw = data.partition(b"\0")
@@ -143,7 +134,6 @@ def array_from(data:bytes)->np.ndarray:
     return np.frombuffer(raw, dtype=dtype).reshape(shape).copy()
 
 # %% ../../nbs/core/09_models.ipynb #e6b95e36
-#| code-fold: true
 def _field_at(message, table, i):
     "Where field `i` of a flatbuffer table begins; 0 if it is not there."
     number = lambda at, size, signed=False: int.from_bytes(message[at:at + size], "little",
@@ -156,7 +146,6 @@ def _field_at(message, table, i):
 def _pointed(message, at): return at + int.from_bytes(message[at:at + 4], "little")
 
 # %% ../../nbs/core/09_models.ipynb #8fb43852
-#| code-fold: true
 def _check_messages(buffer):
     "Refuse an Arrow stream that is anything but a schema and batches of uncompressed buffers."
     import pyarrow as pa
@@ -169,7 +158,6 @@ def _check_messages(buffer):
             raise ValueError("its buffers are compressed")
 
 # %% ../../nbs/core/09_models.ipynb #6844013c
-#| code-fold: true
 def _plain_type(t):
     "Arrow types whose rows take up room: numbers, booleans, strings, bytes, and lists of these."
     import pyarrow.types as is_
@@ -178,7 +166,6 @@ def _plain_type(t):
             or t in ("string", "large_string", "binary", "large_binary"))
 
 # %% ../../nbs/core/09_models.ipynb #3ade024c
-#| code-fold: true
 def table_bytes(table:"pyarrow.Table")->bytes:
     "An Arrow table as an Arrow stream."
     import pyarrow as pa
@@ -189,7 +176,6 @@ def table_bytes(table:"pyarrow.Table")->bytes:
     return sink.getvalue().to_pybytes()
 
 # %% ../../nbs/core/09_models.ipynb #fc950c5c
-#| code-fold: true
 def table_from(data:"bytes|pyarrow.Buffer")->"pyarrow.Table":
     "The table of an Arrow stream whose memory is that of the stream itself, fully validated."
     import pyarrow as pa
@@ -209,8 +195,6 @@ def _size(size, sizes):
     return sizes.get(size) if isinstance(size, str) else size
 
 # %% ../../nbs/core/09_models.ipynb #d69d6b5d
-#| code-fold: true
-#| code-summary: "Raise unless a shape is the declared one"
 def _fit_shape(found, wanted, sizes):
     "Raise unless a shape is the declared one; sizes that are met for the first time are set."
     if len(found) != len(wanted):
@@ -222,8 +206,6 @@ def _fit_shape(found, wanted, sizes):
             raise ValueError(f"has {length} entries where {expected} are expected")
 
 # %% ../../nbs/core/09_models.ipynb #35950cb9
-#| code-fold: true
-#| code-summary: "Raise unless low <= values"
 def _fit_range(values, low, high, sizes):
     "Raise unless low <= values, and values < high for integers or <= high for other numbers."
     low, high = _size(low, sizes), _size(high, sizes)
@@ -259,8 +241,6 @@ def _same_kind(found, wanted):
     return found.names is None and found.kind == wanted.kind and np.can_cast(found, wanted, "safe")
 
 # %% ../../nbs/core/09_models.ipynb #49545911
-#| code-fold: true
-#| code-summary: "An array of records"
 class Records:
     "An array of records, each field with a range of its own where one is given."
     def __init__(self, dtype:np.dtype, # of the records
@@ -285,7 +265,6 @@ class Records:
     def __repr__(self): return f"Records({list(self.dtype.names)}, shape={self.shape})"
 
 # %% ../../nbs/core/09_models.ipynb #39d316cd
-#| code-fold: true
 @dataclass(frozen=True)
 class Labels:
     "Distinct labels of classes: numbers, booleans or strings."
@@ -303,7 +282,6 @@ class Labels:
         return value
 
 # %% ../../nbs/core/09_models.ipynb #b57fa61c
-#| code-fold: true
 @dataclass(frozen=True)
 class Whole:
     "A whole number; it may be the size of something."
@@ -319,7 +297,6 @@ class Whole:
         return value
 
 # %% ../../nbs/core/09_models.ipynb #2d1c5186
-#| code-fold: true
 @dataclass(frozen=True)
 class Real:
     "A finite number."
@@ -333,7 +310,6 @@ class Real:
         return value
 
 # %% ../../nbs/core/09_models.ipynb #6bccfcc4
-#| code-fold: true
 class Text:
     "A string."
     def __init__(self, *choices:str): # what it may be; nothing: any string
@@ -348,7 +324,6 @@ class Text:
     def __repr__(self): return f"Text({', '.join(map(repr, self.choices))})"
 
 # %% ../../nbs/core/09_models.ipynb #389896f0
-#| code-fold: true
 @dataclass(frozen=True)
 class Flag:
     "True or False."
@@ -358,7 +333,6 @@ class Flag:
         return value
 
 # %% ../../nbs/core/09_models.ipynb #a8879b80
-#| code-fold: true
 @dataclass(frozen=True)
 class Names:
     "An array of strings, such as the names of columns."
@@ -372,7 +346,6 @@ class Names:
         return value.astype(object)
 
 # %% ../../nbs/core/09_models.ipynb #908d9e72
-#| code-fold: true
 @dataclass(frozen=True)
 class Table:
     "An Arrow table."
@@ -386,7 +359,6 @@ class Table:
         return value
 
 # %% ../../nbs/core/09_models.ipynb #96c9d995
-#| code-fold: true
 @dataclass(frozen=True)
 class Each:
     "A list whose entries are all of one field; sizes met inside an entry belong to that entry."
@@ -400,7 +372,6 @@ class Each:
         return type(value)(self.field.build(v, dict(sizes)) for v in value)
 
 # %% ../../nbs/core/09_models.ipynb #63a3d531
-#| code-fold: true
 @dataclass(frozen=True)
 class Group:
     "A dictionary with fields of its own."
@@ -412,7 +383,6 @@ class Group:
         return build_fields(self.fields, value, sizes)
 
 # %% ../../nbs/core/09_models.ipynb #eeaebe5f
-#| code-fold: true
 @dataclass(frozen=True)
 class OrNone:
     "None, or a field."
@@ -427,8 +397,6 @@ class OrMissing(OrNone):
     may_lack = True
 
 # %% ../../nbs/core/09_models.ipynb #805b842c
-#| code-fold: true
-#| code-summary: "Validated copies of all declared attributes"
 def build_fields(fields:Mapping, # names of attributes to fields
                  state:Mapping,  # what a file (or a fitted estimator) holds
                  sizes:dict,     # sizes known so far; added to
@@ -456,8 +424,6 @@ TABLE_FIELDS = {  # of estimators that read tables
     "missing_": OrMissing(Each(Flag(), "columns"))}
 
 # %% ../../nbs/core/09_models.ipynb #83158d51
-#| code-fold: true
-#| code-summary: "Fields that a class declares for this state"
 PLAIN = "plain"
 
 def _declared(cls, parameters, state):
@@ -470,8 +436,6 @@ def _declared(cls, parameters, state):
     return None if isinstance(fields, str) and fields == PLAIN else fields
 
 # %% ../../nbs/core/09_models.ipynb #2a548580
-#| code-fold: true
-#| code-summary: "Fitted attributes as the class declares them"
 def build_state(cls:type,         # class of the estimator
                 parameters:dict,  # its parameters
                 state:dict,       # its fitted attributes
@@ -484,8 +448,6 @@ def build_state(cls:type,         # class of the estimator
     return state
 
 # %% ../../nbs/core/09_models.ipynb #c62c9d5e
-#| code-fold: true
-#| code-summary: "What to try a model on"
 def _trial_input(est):
     "What to try a model on: what its class offers, or a row of zeros."
     if hasattr(est, "trial_input"): return est.trial_input()
@@ -493,8 +455,6 @@ def _trial_input(est):
     return None if columns is None else np.zeros((1, columns))
 
 # %% ../../nbs/core/09_models.ipynb #30edc240
-#| code-fold: true
-#| code-summary: "Raise ValueError unless a fitted estimator answers a synthetic"
 def try_model(est)->None:
     "Raise ValueError unless a fitted estimator answers a synthetic input with finite numbers."
     if hasattr(est, "check_file"): est.check_file()
@@ -508,8 +468,6 @@ def try_model(est)->None:
             raise ValueError(f"its {method} gives numbers that are not finite")
 
 # %% ../../nbs/core/09_models.ipynb #641a58b9
-#| code-fold: true
-#| code-summary: "Remove path if the process is told to end before the block has"
 @contextlib.contextmanager
 def _removed_on_sigterm(path):
     "Remove `path` if the process is told to end before the block has been left."
@@ -532,8 +490,6 @@ def _mode_before(path):
     except FileNotFoundError: return None
 
 # %% ../../nbs/core/09_models.ipynb #b32f58b1
-#| code-fold: true
-#| code-summary: "Write through a temporary file, sync, and rename"
 def write_whole(path,          # final place of the file
                 write,         # function that gets a temporary path and writes there
                )->None:
@@ -557,8 +513,6 @@ def write_whole(path,          # final place of the file
             raise
 
 # %% ../../nbs/core/09_models.ipynb #2c3b7b7d
-#| code-fold: true
-#| code-summary: "SHA-256 over the header and every leaf"
 def _digest(header, leaves):
     "SHA-256 over the header and every leaf."
     h = hashlib.sha256(header.encode())
@@ -569,8 +523,6 @@ def _digest(header, leaves):
     return h.hexdigest()
 
 # %% ../../nbs/core/09_models.ipynb #0f6387da
-#| code-fold: true
-#| code-summary: "An Arrow file of leaves under a header, with their digest"
 def write_leaves(path,             # file to write
                  header:str,       # JSON
                  leaves:list,      # (path, kind, bytes)
@@ -590,8 +542,6 @@ def write_leaves(path,             # file to write
     write_whole(path, write)
 
 # %% ../../nbs/core/09_models.ipynb #4f85e508
-#| code-fold: true
-#| code-summary: "Everything a fit has left in an estimator"
 def fitted_state(est)->dict:
     "Everything a fit has left in an estimator: attributes that end in an underscore."
     from sklearn.utils.validation import check_is_fitted
@@ -599,8 +549,6 @@ def fitted_state(est)->dict:
     return {k: v for k, v in sorted(vars(est).items()) if k.endswith("_") and k[0] != "_"}
 
 # %% ../../nbs/core/09_models.ipynb #50900ffe
-#| code-fold: true
-#| code-summary: "Write a fitted estimator to an Arrow file"
 def save_model(est:"BaseEstimator",      # a fitted estimator whose class declares `file_fields`
                path:"str|os.PathLike",   # file to write
               )->None:
@@ -642,8 +590,6 @@ def save_model(est:"BaseEstimator",      # a fitted estimator whose class declar
     write_leaves(path, json.dumps(header, sort_keys=True), leaves)
 
 # %% ../../nbs/core/09_models.ipynb #ab99645d
-#| code-fold: true
-#| code-summary: "The class of this name"
 def find_class(name:str,     # class of an estimator, as its file has it
                classes=(),   # classes the caller trusts
               )->Any:
@@ -663,8 +609,6 @@ _MAGIC = b"ARROW1"
 _COLUMNS = {"path": "string", "kind": "string", "data": "large_binary"}
 
 # %% ../../nbs/core/09_models.ipynb #8ec815fa
-#| code-fold: true
-#| code-summary: "All bytes of a file that begins and ends as an Arrow file does"
 def _read_bytes(path):
     "All bytes of a file that begins and ends as an Arrow file does and is not too large."
     with open(path, "rb") as f:
@@ -678,8 +622,6 @@ def _read_bytes(path):
         return f.read(size)
 
 # %% ../../nbs/core/09_models.ipynb #ecd87aa8
-#| code-fold: true
-#| code-summary: "Header and leaves of a model file, with sizes and digest checked"
 def read_leaves(path)->tuple: # (header, list of (path, kind, bytes))
     "Header and leaves of a model file, with sizes and digest checked."
     import pyarrow as pa
@@ -696,8 +638,6 @@ def read_leaves(path)->tuple: # (header, list of (path, kind, bytes))
     return json.loads(header), leaves
 
 # %% ../../nbs/core/09_models.ipynb #40d3fa54
-#| code-fold: true
-#| code-summary: "Is this a model of a version we read?"
 def _check_header(header):
     "Is this a model of a version we read?"
     if header["format"] != FORMAT: raise ValueError("it was written by something else")
@@ -706,8 +646,6 @@ def _check_header(header):
                          "this boostlit reads version 1")
 
 # %% ../../nbs/core/09_models.ipynb #89c656ea
-#| code-fold: true
-#| code-summary: "The estimator behind a header and leaves"
 def build_model(header:dict,   # of the file
                 leaves:list,   # of the file
                 classes=(),    # classes the caller trusts
@@ -727,8 +665,6 @@ def build_model(header:dict,   # of the file
     return est
 
 # %% ../../nbs/core/09_models.ipynb #f5d5bb1d
-#| code-fold: true
-#| code-summary: "Read a fitted estimator"
 def load_model(path:"str|os.PathLike", # file written by `save_model`
                classes:"tuple|list"=(), # classes of your own that the file may hold
               )->"BaseEstimator":      # the fitted estimator

@@ -42,8 +42,6 @@ def stump_value(stump,       # one record of dtype `STUMP`
     return stump["left"] if goes_left else stump["right"]
 
 # %% ../../nbs/core/02_stumps.ipynb #3dbe1272
-#| code-fold: true
-#| code-summary: "Outputs of every stump on every row"
 def stump_outputs(stumps,          # array of dtype `STUMP` (or one record)
                   X:np.ndarray,    # (n, d) float64; nominal columns as codes, NaN for missing
                  )->np.ndarray:    # (T, n) outputs
@@ -61,8 +59,6 @@ def midpoints(a, b):
     return np.where((a <= m) & (m < b), m, a)
 
 # %% ../../nbs/core/02_stumps.ipynb #cb252ee6
-#| code-fold: true
-#| code-summary: "Rows that stand for all when quantiles are taken"
 ALL_ROWS, SAMPLE = 1 << 18, 1 << 16
 
 def sampled_rows(X:np.ndarray,   # (n, d) float64, C order
@@ -79,8 +75,6 @@ def enough(rows:np.ndarray)->bool:
     return len(np.unique(row_hashes(np.ascontiguousarray(rows)))) >= SAMPLE//2
 
 # %% ../../nbs/core/02_stumps.ipynb #62c318ad
-#| code-fold: true
-#| code-summary: "At most max_bins - 1 cut points that share the values of a sample"
 def quantile_cuts(sample:np.ndarray, max_bins:int)->np.ndarray:
     "At most `max_bins - 1` cut points that share the values of a sample out evenly."
     v = np.sort(sample)
@@ -101,8 +95,6 @@ def numeric_cuts(column:np.ndarray,   # one numeric column, NaN for missing
     return (midpoints(values[:-1], values[1:]) if few else quantile_cuts(column, max_bins)) + 0.
 
 # %% ../../nbs/core/02_stumps.ipynb #0aa55047
-#| code-fold: true
-#| code-summary: "Feature-major codes of X for given cut points"
 def encode_with(X:np.ndarray, points:list, kinds:list, has_nan:np.ndarray)->tuple:
     """Feature-major codes of `X` for given cut points (numeric) or values (nominal), and their
     number."""
@@ -114,8 +106,6 @@ def encode_with(X:np.ndarray, points:list, kinds:list, has_nan:np.ndarray)->tupl
     return codes, values + has_nan
 
 # %% ../../nbs/core/02_stumps.ipynb #425aa103
-#| code-fold: true
-#| code-summary: "Feature-major integer codes of a table"
 def prepare(X:np.ndarray,      # (n, d) float64, NaN for missing
             kinds:list,        # "numeric" or "nominal", one a column
             max_bins,          # most codes a numeric column, missing included; None for no limit
@@ -143,7 +133,6 @@ def _sample(X):
     return rows if len(rows) == len(X) or enough(rows) else X
 
 # %% ../../nbs/core/02_stumps.ipynb #be22124c
-#| code-fold: true
 def branch_masks(column:np.ndarray, nominal:bool):
     "All splits of one column as (threshold, left, right, missing) masks."
     miss = np.isnan(column)
@@ -159,7 +148,6 @@ def entropy_bits(counts:np.ndarray)->float:
     return float(-(c*np.log2(c/c.sum())).sum()) if len(c) else 0.
 
 # %% ../../nbs/core/02_stumps.ipynb #f4f3ae1d
-#| code-fold: true
 def split_score(masks, y, w, criterion:str)->float:
     "How good a split is; larger is better. The blackboard version of all three criteria."
     if criterion == "error": return sum(abs((w*y)[b].sum()) for b in masks)
@@ -169,8 +157,6 @@ def split_score(masks, y, w, criterion:str)->float:
     return sum((w*y)[b].sum()**2/w[b].sum() for b in masks if w[b].sum() > 0)
 
 # %% ../../nbs/core/02_stumps.ipynb #26457f62
-#| code-fold: true
-#| code-summary: "Best stump by trying every split"
 def reference_stump(X, y, w, kinds, criterion="error")->tuple:
     "Best stump by trying every split: slow, short, and what the kernel must equal."
     best: tuple = (-np.inf, None)
@@ -183,8 +169,6 @@ def reference_stump(X, y, w, kinds, criterion="error")->tuple:
     return best
 
 # %% ../../nbs/core/02_stumps.ipynb #fde55ed3
-#| code-fold: true
-#| code-summary: "A power of two that brings a sum just below 2**61"
 UNIT = 2.**61                                    # a weight of one, in fixed point
 
 def _scale(total, window=True):
@@ -213,8 +197,6 @@ def to_fixed(v:np.ndarray,   # numbers
     return out
 
 # %% ../../nbs/core/02_stumps.ipynb #712dc451
-#| code-fold: true
-#| code-summary: "Columns of codes, some of them joint"
 class Joint(NamedTuple):
     "Columns of codes, some of them joint."
     codes: np.ndarray       # (p, n) codes of the joint columns
@@ -224,7 +206,6 @@ class Joint(NamedTuple):
     part: np.ndarray
 
 # %% ../../nbs/core/02_stumps.ipynb #9eaf76e5
-#| code-fold: true
 class _Group:
     "Columns that are joined so far."
     def __init__(self, j, codes, size):
@@ -242,7 +223,6 @@ class _Group:
         return free
 
 # %% ../../nbs/core/02_stumps.ipynb #c5000e99
-#| code-fold: true
 def join_columns(codes:np.ndarray,    # (d, n) codes; only those of one byte are joined
                  n_codes:np.ndarray,  # of each column
                  limit:int=256,       # most codes of a joint column
@@ -263,7 +243,6 @@ def join_columns(codes:np.ndarray,    # (d, n) codes; only those of one byte are
     return _pack(codes, n_codes, sorted(closed + open_, key=lambda g: min(g.parts)))
 
 # %% ../../nbs/core/02_stumps.ipynb #5e6a3fd2
-#| code-fold: true
 def _pack(codes, n_codes, groups):
     "The joint columns as arrays; the codes themselves where joining saves nothing."
     d = len(codes)
@@ -277,8 +256,6 @@ def _pack(codes, n_codes, groups):
     return Joint(np.array([g.codes for g in groups]), sizes, home, part)
 
 # %% ../../nbs/core/02_stumps.ipynb #cc46dc2c
-#| code-fold: true
-#| code-summary: "Answers which stump is best for labels y and weights w"
 class StumpOracle:
     """Answers which stump is best for labels `y` and weights `w`; data is prepared once.
 
@@ -516,7 +493,6 @@ class StumpOracle:
         return code_outputs(self, stump)
 
 # %% ../../nbs/core/02_stumps.ipynb #f1bc112c
-#| code-fold: true
 def check_bins(max_bins)->None:
     "Raise unless `max_bins` is None or a whole number of at least two."
     whole = isinstance(max_bins, (int, np.integer)) and not isinstance(max_bins, bool)
@@ -524,7 +500,6 @@ def check_bins(max_bins)->None:
         raise ValueError(f"max_bins must be None or a whole number of at least 2, got {max_bins!r}")
 
 # %% ../../nbs/core/02_stumps.ipynb #60a4412f
-#| code-fold: true
 def _check_rows(X, kinds):
     "Rows as floats and the kind of every column."
     X = np.ascontiguousarray(X, dtype=np.float64)
@@ -539,7 +514,6 @@ def _check_rows(X, kinds):
     return X, ["nominal" if k == "nominal" else "numeric" for k in kinds]
 
 # %% ../../nbs/core/02_stumps.ipynb #6bae6fe6
-#| code-fold: true
 def _check_question(oracle, y, w):
     "Targets and weights as floats, one per row."
     n = oracle.codes.shape[1]
@@ -553,8 +527,6 @@ def _check_question(oracle, y, w):
     return y, w
 
 # %% ../../nbs/core/02_stumps.ipynb #ed077aa5
-#| code-fold: true
-#| code-summary: "Threads that n_jobs asks for, counted as joblib counts"
 WORTH = 2_000_000          # additions that are worth sharing out
 
 def n_threads(n_jobs)->int:
@@ -565,8 +537,6 @@ def n_threads(n_jobs)->int:
     return int(n_jobs) if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + int(n_jobs))
 
 # %% ../../nbs/core/02_stumps.ipynb #ae835266
-#| code-fold: true
-#| code-summary: "f(lo"
 def shared_out(oracle, n:int, work:int, f)->list:
     "f(lo, hi) over pieces of 0..n, one a thread of the oracle when there is enough work, in order."
     k = max(1, min(n_threads(oracle.n_jobs), n)) if work >= WORTH else 1
@@ -578,8 +548,6 @@ def shared_out(oracle, n:int, work:int, f)->list:
     return list(oracle.pool.map(f, edges[:-1], edges[1:]))
 
 # %% ../../nbs/core/02_stumps.ipynb #fed02107
-#| code-fold: true
-#| code-summary: "Sum of g over the rows with each code of each feature, exactly"
 def column_sums(oracle,          # a `StumpOracle`
                 g:np.ndarray,    # int64, one a row
                )->np.ndarray:    # (d, codes) int64
@@ -595,8 +563,6 @@ def column_sums(oracle,          # a `StumpOracle`
     return out
 
 # %% ../../nbs/core/02_stumps.ipynb #558e76ad
-#| code-fold: true
-#| code-summary: "Best split for int64 sums of g (w y) and v (w, total W)"
 def find_split(oracle, g:np.ndarray, v:np.ndarray, W:int)->tuple:
     """Best split for int64 sums of `g` (`w y`) and `v` (w, total `W`): (score, feature, code, its
     sums, totals)."""
@@ -613,8 +579,6 @@ def find_split(oracle, g:np.ndarray, v:np.ndarray, W:int)->tuple:
     return score, j, c, HS[j], HW[j], S, W
 
 # %% ../../nbs/core/02_stumps.ipynb #dcc447db
-#| code-fold: true
-#| code-summary: "Targets and weights as whole numbers, and their units"
 class Question(NamedTuple):
     "Targets and weights as whole numbers, and their units."
     g: np.ndarray    # `w y`
@@ -624,8 +588,6 @@ class Question(NamedTuple):
     scale: float     # units of `v` in a weight of one
 
 # %% ../../nbs/core/02_stumps.ipynb #177484aa
-#| code-fold: true
-#| code-summary: "Targets and weights in fixed point"
 def whole_question(oracle, y:np.ndarray, w:np.ndarray)->Question:
     "Targets and weights in fixed point."
     if oracle.criterion != "least_squares":
@@ -640,8 +602,6 @@ def whole_question(oracle, y:np.ndarray, w:np.ndarray)->Question:
     return Question(to_fixed(w, own, y), v, int(v.sum()), math.ldexp(scale/own, size), scale)
 
 # %% ../../nbs/core/02_stumps.ipynb #773825e2
-#| code-fold: true
-#| code-summary: "The stump behind the best score"
 def best_stump(oracle, y:np.ndarray, w:np.ndarray)->tuple:
     "The stump behind the best score, as a record with its branch values, and its edge."
     q = whole_question(oracle, y, w)
@@ -656,8 +616,6 @@ def _branch_sums(sums, m, c, nominal, has_nan):
     return [left, int(sums[:m].sum()) - left, int(sums[m]) if has_nan else 0]
 
 # %% ../../nbs/core/02_stumps.ipynb #14af1181
-#| code-fold: true
-#| code-summary: "The stump that cuts feature j behind code c"
 def record_stump(oracle, j:int, c:int, HS:np.ndarray, HW:np.ndarray, S:int, W:int)->tuple:
     """The stump that cuts feature `j` behind code `c`, from its histograms and the totals, and its
     edge."""
@@ -676,8 +634,6 @@ def record_stump(oracle, j:int, c:int, HS:np.ndarray, HW:np.ndarray, S:int, W:in
     return stump, sum(v*s for v, s in zip(values, sums))
 
 # %% ../../nbs/core/02_stumps.ipynb #75d64dc4
-#| code-fold: true
-#| code-summary: "What a stump whose threshold is one of the oracle's says"
 def code_values(oracle, stump)->np.ndarray:
     "What a stump whose threshold is one of the oracle's says for every code of its feature."
     j = int(stump["feature"])
@@ -692,7 +648,6 @@ def code_outputs(oracle, stump)->np.ndarray:
     return code_values(oracle, stump)[oracle.codes[int(stump["feature"])]]
 
 # %% ../../nbs/core/02_stumps.ipynb #65144568
-#| code-fold: true
 def random_problem(rng, n=None, d=None)->tuple:
     "A small mixed problem with ties, duplicates, missing values and zero weights."
     n, d = n or int(rng.integers(1, 13)), d or int(rng.integers(1, 4))
@@ -703,8 +658,6 @@ def random_problem(rng, n=None, d=None)->tuple:
     return X, y, w/w.sum(), [str(k) for k in rng.choice(["numeric", "nominal"], d)]
 
 # %% ../../nbs/core/02_stumps.ipynb #f1cfe89d
-#| code-fold: true
-#| code-summary: "The K-class stump of largest weighted accuracy"
 def best_class_stump(oracle,            # a `StumpOracle`
                      y:np.ndarray,      # class numbers 0..K-1
                      w:np.ndarray,      # weights
@@ -721,8 +674,6 @@ def best_class_stump(oracle,            # a `StumpOracle`
     return record_class_stump(oracle, j, c, votes/scale, weight), float(score/scale)
 
 # %% ../../nbs/core/02_stumps.ipynb #616f6648
-#| code-fold: true
-#| code-summary: "The stump of a class scan"
 def record_class_stump(oracle, j:int, c:int, votes:np.ndarray, weight:np.ndarray)->np.ndarray:
     """The stump of a class scan: every branch names its heaviest class, an empty one the heaviest
     of all."""
@@ -732,8 +683,6 @@ def record_class_stump(oracle, j:int, c:int, votes:np.ndarray, weight:np.ndarray
     return np.array((j, oracle.nominal[j], points[c] if len(points) else np.inf, *values), STUMP)
 
 # %% ../../nbs/core/02_stumps.ipynb #c7ff25e4
-#| code-fold: true
-#| code-summary: "Any scikit-learn classifier with sample_weight as an oracle over"
 class LearnerOracle:
     "Any scikit-learn classifier with `sample_weight` as an oracle over fixed rows."
     def __init__(self, learner,       # an unfitted scikit-learn classifier
@@ -774,8 +723,6 @@ class LearnerOracle:
         return self.apply(h, self.X)
 
 # %% ../../nbs/core/02_stumps.ipynb #4b8c2fc2
-#| code-fold: true
-#| code-summary: "What a fitted learner says on rows"
 def learner_says(h, X, kind:str):
     "What a fitted learner says on rows: its labels, or for reals its confidence."
     return real_outputs(h, X) if kind == "real" else np.asarray(h.predict(X), dtype=np.float64)
@@ -786,8 +733,6 @@ def real_outputs(h, X):
     return h.predict_proba(X) @ np.sign(h.classes_)
 
 # %% ../../nbs/core/02_stumps.ipynb #b3b5fb1b
-#| code-fold: true
-#| code-summary: "Fit a fresh copy"
 def fit_learner(learner, X, y, w, rng):
     """Fit a fresh copy; weights have mean one, as learners with a penalty expect; one label: a
     constant."""
@@ -800,8 +745,6 @@ def fit_learner(learner, X, y, w, rng):
     return h.fit(X, y, sample_weight=w*len(w))
 
 # %% ../../nbs/core/02_stumps.ipynb #1ce85748
-#| code-fold: true
-#| code-summary: "The stump as a sentence"
 def describe_stump(stump,              # one record of dtype `STUMP`
                    feature_names=None, # names of the columns
                    # for nominal columns: list of value names (or None), one a column
@@ -824,8 +767,6 @@ def describe_stump(stump,              # one record of dtype `STUMP`
     return said if quiet else f"{said} (missing {show(stump['missing'])})"
 
 # %% ../../nbs/core/02_stumps.ipynb #abb8ff1a
-#| code-fold: true
-#| code-summary: "One stump"
 class DecisionStumpClassifier(ClassifierMixin, BaseEstimator):
     """One stump, the exact minimiser of the weighted error (or of the entropy, as Weka's).
 

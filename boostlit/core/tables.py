@@ -260,7 +260,6 @@ def _nominal_columns(est, nominal, d):
     return {int(c) % d for c in at}
 
 # %% ../../nbs/core/01_tables.ipynb #6909a72b
-#| code-fold: true
 def _check_nameless(est, names):
     "A table for an estimator that was fitted on an array: columns are taken by position."
     if len(names) != est.n_features_in_:
@@ -270,7 +269,6 @@ def _check_nameless(est, names):
                   UserWarning, stacklevel=4)
 
 # %% ../../nbs/core/01_tables.ipynb #2810dfc7
-#| code-fold: true
 def _table_input(est, table, reset):
     "Float matrix of an Arrow table, learning or checking column names and categories."
     if table.num_rows == 0 or table.num_columns == 0:

@@ -8,6 +8,7 @@ __all__ = ['RULE_SETS', 'RULE_METHODS', 'QUANTITIES', 'checkerboard', 'table1', 
            'contender', 'compare_fold', 'against_stumps']
 
 # %% ../../nbs/compositional/06_tables.ipynb #ba380e29
+from typing import Any
 import time
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
@@ -49,12 +50,16 @@ def table1_numerals(n_jobs=1, out=None, progress=True):
     return _table1_rows(["numeral"])
 
 # %% ../../nbs/compositional/06_tables.ipynb #241aba54
-RULE_SETS = {"breast_cancer": {}, "wine": {}, "digits": dict(items="positive", threshold_scale=.5),
-        "mfeat": dict(items="positive", threshold_scale=1.),
-        "sonar": {}, "ionosphere": {}, "pima-indians-diabetes": {}, "breast-w": {}, "hepatitis": {}}
+RULE_SETS: dict[str, Any] = {
+    "breast_cancer": {},
+    "wine": {},
+    "digits": dict(items="positive", threshold_scale=0.5),
+    "mfeat": dict(items="positive", threshold_scale=1.0),
+    "sonar": {}, "ionosphere": {}, "pima-indians-diabetes": {}, "breast-w": {}, "hepatitis": {},
+}
 
 # %% ../../nbs/compositional/06_tables.ipynb #7e97ad89
-RULE_METHODS = {
+RULE_METHODS: dict[str, Any] = {
     "stumps": dict(pool="open", max_length=1),
     "compositional": dict(pool="mined"),
     "moved thresholds": dict(pool="mined", min_support="auto", min_lift="auto"),

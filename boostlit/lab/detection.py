@@ -11,6 +11,7 @@ __all__ = ['EMPTY', 'OBJECTS', 'FULL', 'KEPT', 'halves', 'with_mirrors', 'detect
            'precision_recall', 'scene_unit']
 
 # %% ../../nbs/quadratic/08_detection.ipynb #bbfb0b39
+from typing import Any
 import re
 import numpy as np
 from ..core.loop import boost
@@ -26,7 +27,7 @@ from ..images.integral import background_windows, feature_rows, haar_values, sam
 EMPTY = ("Bedroom", "Coast", "Forest", "Kitchen", "LivingRoom", "Mountain", "Office", "OpenCountry")
 
 # %% ../../nbs/quadratic/08_detection.ipynb #bbc8db2d
-OBJECTS = {
+OBJECTS: dict[str, dict[str, Any]] = {
     "mit-pedestrians": dict(
         images="cbcl_pedestrians",
         label="pedestrian",
@@ -335,7 +336,7 @@ def true_locations(scale:bool=False)->list:
 def scene_images()->list: # grey pictures, in the order of the truth
     "The UIUC test scenes, test-0, test-1, ..."
     t = image_table("uiuc_cars", ["test_scenes"])
-    number = [int(re.search(r"(\d+)", f).group()) for f in t["file"].to_pylist()]
+    number = [int(re.findall(r"\d+", f)[0]) for f in t["file"].to_pylist()]
     return [decode_image(t["image"][int(i)].as_py()) for i in np.argsort(number)]
 
 # %% ../../nbs/quadratic/08_detection.ipynb #7d61aebc

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from functools import partial
 from importlib.resources import files
 from pathlib import Path
-from typing import Callable, NamedTuple
+from typing import Any, Callable, NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -51,7 +51,7 @@ def unit_code(fn, # a function, perhaps with models bound to it by `partial`
     "The code that a unit runs."
     bound = [*getattr(fn, "args", ()), *getattr(fn, "keywords", {}).values()]
     values = [v for b in bound for v in (b.values() if isinstance(b, dict) else [b])]
-    ours = {type(v) for v in values if type(v).__module__.startswith("boostlit.")}
+    ours: set[Any] = {type(v) for v in values if type(v).__module__.startswith("boostlit.")}
     return " ".join([code_hash(getattr(fn, "func", fn)), *sorted(code_hash(c) for c in ours)])
 
 # %% ../../nbs/lab/01_experiments.ipynb #b5d1c87b

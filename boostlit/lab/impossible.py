@@ -49,8 +49,6 @@ def rest_error_rate(scores,          # (n,) score of one class
     return float(miss[i-1] + before/(before - after)*(miss[i] - miss[i-1]))
 
 # %% ../../nbs/bilinear/12_impossible.ipynb #c1cd21be
-#| code-fold: true
-#| code-summary: "`both_measures`: mean class accuracy, and the mean over the classes of one minus the equal error rate"
 def both_measures(y,                  # (n,) class numbers
                   scores,             # (n, K)
                  )->dict:             # accuracy, one_minus_eer in per cent
@@ -60,8 +58,6 @@ def both_measures(y,                  # (n,) class numbers
                 one_minus_eer=100*(1 - float(np.mean(eer))))
 
 # %% ../../nbs/bilinear/12_impossible.ipynb #2a58fa89
-#| code-fold: true
-#| code-summary: "`Scenes`: the paper's X of Scene-15 on one codebook, read once"
 class Scenes:
     "The paper's X of Scene-15 on one codebook, read once."
     def __init__(self, dataset:str="scene15",   # image set
@@ -88,8 +84,6 @@ class Scenes:
         return np.load(path)
 
 # %% ../../nbs/bilinear/12_impossible.ipynb #80d548c4
-#| code-fold: true
-#| code-summary: "`scenes`: the features of this process, opened on first use"
 _OPEN: dict = {}
 
 def scenes(**kw)->Scenes:
@@ -99,8 +93,6 @@ def scenes(**kw)->Scenes:
     return _OPEN[key]
 
 # %% ../../nbs/bilinear/12_impossible.ipynb #9d452674
-#| code-fold: true
-#| code-summary: "`linear_scores`: scores of linear machines, one class against the rest: (rows, classes)"
 COSTS = tuple(10.**e for e in range(-3, 5))
 
 def linear_scores(K, y, fit, rows, C):
@@ -111,8 +103,6 @@ def linear_scores(K, y, fit, rows, C):
     return np.stack([one(k) for k in np.unique(y)], axis=1)
 
 # %% ../../nbs/bilinear/12_impossible.ipynb #c9631394
-#| code-fold: true
-#| code-summary: "`ceiling_rows`: a support vector machine on all cells, its cost chosen on halves of the training set"
 def ceiling_rows(data, train, test, seed, reading):
     "A support vector machine on all cells, its cost chosen on halves of the training set."
     K, y = data.gram(reading), data.y
@@ -129,8 +119,6 @@ SINGLE = {"l1": (.003, .001, 3e-4, 1e-4), "l2": ()}          # weaker ones, for 
 LIMIT = {"l1": 16, "l2": 3}                                  # most rounds
 
 # %% ../../nbs/bilinear/12_impossible.ipynb #8af4cef8
-#| code-fold: true
-#| code-summary: "`nested_rows`: the single model and the boosted one, penalty and rounds chosen on halves of the training set"
 def nested_rows(data, train, test, seed, reading, penalty, limit=None):
     "The single model and the boosted one, penalty and rounds chosen on halves of the training set."
     X, y = data.blocks(reading), data.y
@@ -160,8 +148,6 @@ class SizedStart(BilinearOracle):
         return np.full((len(Y), self.X.shape[2]), self.size)
 
 # %% ../../nbs/bilinear/12_impossible.ipynb #c267e641
-#| code-fold: true
-#| code-summary: "`literal_rows`: raw counts, weights that sum to N, absolute penalties, two sizes of the start"
 def literal_rows(data, train, test, seed, n_rounds=8):
     "Raw counts, weights that sum to N, absolute penalties, two sizes of the start."
     X, y = data.counts, data.y
@@ -180,8 +166,6 @@ def literal_rows(data, train, test, seed, n_rounds=8):
     return rows
 
 # %% ../../nbs/bilinear/12_impossible.ipynb #19fc0d41
-#| code-fold: true
-#| code-summary: "`variant_rows`: readings of start, weights, loss and histogram, one changed at a time"
 VARIANTS = {"square roots, c = 0.1": {}, "random start": dict(start="random"),
             "a bias": dict(fit_intercept=True), "balanced classes": dict(balanced=True),
             "raw weights (Eq. 12)": dict(normalise=False), "logistic loss": dict(loss="logistic"),
@@ -200,8 +184,6 @@ def variant_rows(data, train, test, seed, n_rounds=8):
     return rows
 
 # %% ../../nbs/bilinear/12_impossible.ipynb #e3a4f758
-#| code-fold: true
-#| code-summary: "`impossible_unit`: one split under one family of readings"
 FAMILIES: dict[str, tuple[Callable[..., list], dict[str, Any]]] = {
             "svm-sqrt": (ceiling_rows, dict(reading="sqrt")),
             "svm-counts": (ceiling_rows, dict(reading="counts")),
@@ -225,8 +207,6 @@ def impossible_unit(seed:int,                # of the split
     return [row | provenance(data.book) for row in work(data, train, test, seed, **how)]
 
 # %% ../../nbs/bilinear/12_impossible.ipynb #b676c14e
-#| code-fold: true
-#| code-summary: "`functions_hash`: twelve digits of what functions do: their syntax trees without docstrings and annotations"
 COMMAND = "boostlit reproduce 3:Impossible --full"
 
 def functions_hash(*functions)->str:
@@ -248,8 +228,6 @@ class _Bare(ast.NodeTransformer):
         return node
 
 # %% ../../nbs/bilinear/12_impossible.ipynb #3d585649
-#| code-fold: true
-#| code-summary: "`provenance`: where a row comes from: codebook, code, versions, day, command"
 def provenance(book:str)->dict:
     "Where a row comes from: codebook, code, versions, day, command."
     version = lambda name: f"{name} {importlib.metadata.version(name)}"
@@ -259,8 +237,6 @@ def provenance(book:str)->dict:
                 date=datetime.date.today().isoformat(), command=COMMAND)
 
 # %% ../../nbs/bilinear/12_impossible.ipynb #d8ebaf9f
-#| code-fold: true
-#| code-summary: "`store_splits`: write one line for each split and method"
 STORED = ("seed", "method", "accuracy", "one_minus_eer", "chosen", "rounds", "edge", "alive",
           "codebook", "code", "versions", "date", "command")
 
@@ -275,8 +251,6 @@ def store_splits(runs, path=None):
     return path
 
 # %% ../../nbs/bilinear/12_impossible.ipynb #dbb703f3
-#| code-fold: true
-#| code-summary: "`stored_splits`: the stored lines, numbers as numbers"
 def stored_splits(path=None)->list:
     "The stored lines, numbers as numbers."
     path = pathlib.Path(path or str(files("boostlit").joinpath("data", "impossible.csv")))
@@ -289,8 +263,6 @@ def stored_splits(path=None)->list:
     return rows
 
 # %% ../../nbs/bilinear/12_impossible.ipynb #1e6cf11b
-#| code-fold: true
-#| code-summary: "`impossible`: scene-15: every reading of the model and of the measure on one codebook, and the ceiling"
 @reproduction(paper=3, item="Impossible", needs=("scene15",), full=True)
 def impossible(n_jobs=1, out=None, progress=True, splits=5, families=tuple(FAMILIES)):
     "Scene-15: every reading of the model and of the measure on one codebook, and the ceiling."
@@ -300,8 +272,6 @@ def impossible(n_jobs=1, out=None, progress=True, splits=5, families=tuple(FAMIL
     return impossible_rows(runs)
 
 # %% ../../nbs/bilinear/12_impossible.ipynb #208992ef
-#| code-fold: true
-#| code-summary: "`impossible_rows`: rows of the ledger: both measures of every method, the codebook in every comment"
 def impossible_rows(runs):
     "Rows of the ledger: both measures of every method, the codebook in every comment."
     rows = []

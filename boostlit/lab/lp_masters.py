@@ -18,8 +18,6 @@ from ..lpboost.linear_program import soft_margin
 from ..mining.weighted_search import ItemsetOracle
 
 # %% ../../nbs/lpboost/07_masters.ipynb #e53da2a7
-#| code-fold: true
-#| code-summary: "`worst_margin`: mean of the worst nu share of the margins: the objective ..."
 def worst_margin(margins:np.ndarray, # normalised margins in [-1, 1]
                  nu:float,           # share that counts as worst
                 )->float:            # mean of the worst share
@@ -28,8 +26,6 @@ def worst_margin(margins:np.ndarray, # normalised margins in [-1, 1]
                              np.full(len(margins), 1/(len(margins)*nu)))[0])
 
 # %% ../../nbs/lpboost/07_masters.ipynb #08c6fdb7
-#| code-fold: true
-#| code-summary: "`correct_totally`: best convex combination of given hypotheses"
 def correct_totally(H:np.ndarray, # (T, n) outputs of given hypotheses
                     y:np.ndarray, # labels -1, +1
                     nu:float,     # share that may miss the margin
@@ -40,8 +36,6 @@ def correct_totally(H:np.ndarray, # (T, n) outputs of given hypotheses
         return column_generation(ColumnOracle(np.asarray(H).T), y, nu, gap=1e-9)
 
 # %% ../../nbs/lpboost/07_masters.ipynb #2b38f0c8
-#| code-fold: true
-#| code-summary: "`corrective_trial`: adaBoost, its stumps reweighted, and column ..."
 def corrective_trial(seed:int,        # of the split
                      nu:float=.1,     # share that may miss the margin
                      rounds:int=100,  # AdaBoost's rounds
@@ -67,8 +61,6 @@ def corrective_trial(seed:int,        # of the split
             "LPBoost": (error(m.decision_function(X[b])), int((m.models_[0]["alpha"] > 0).sum()))}
 
 # %% ../../nbs/lpboost/07_masters.ipynb #3bca5410
-#| code-fold: true
-#| code-summary: "`RuleOracle`: conjunctions that vote where they hold and abstain ..."
 class RuleOracle:
     "Conjunctions that vote where they hold and abstain elsewhere, as pairs (items, vote)."
     kind = "silence"

@@ -60,8 +60,6 @@ def fold_errors(make, # dict name -> function giving a fresh classifier, and whe
     return out
 
 # %% ../../nbs/bilinear/08_matrices.ipynb #2334c95f
-#| code-fold: true
-#| code-summary: "`matrix_sets`: six small sets of labelled matrices: waves, gestures, motions"
 def matrix_sets(seed:int=0,   # of the random numbers
                )->dict:       # name -> (blocks (n, words, components), labels)
     "Six small sets of labelled matrices: waves, gestures, motions, digits, texts, letters."
@@ -84,8 +82,6 @@ def matrix_sets(seed:int=0,   # of the random numbers
     return sets
 
 # %% ../../nbs/bilinear/08_matrices.ipynb #b4400d85
-#| code-fold: true
-#| code-summary: "`_texts`: counts of words in paragraphs: two topics share their words but not"
 def _texts(r, n=150):
     "Counts of words in paragraphs: two topics share their words but not their order."
     y = np.arange(n) % 2
@@ -95,8 +91,6 @@ def _texts(r, n=150):
     return r.poisson(rate).astype(float), y
 
 # %% ../../nbs/bilinear/08_matrices.ipynb #21daae7f
-#| code-fold: true
-#| code-summary: "`_letters`: one-hot letters with a motif at a place, in half of the rows"
 def _letters(r, n=106):
     "One-hot letters with a motif at a place, in half of the rows."
     y = np.arange(n) % 2
@@ -107,8 +101,6 @@ def _letters(r, n=106):
     return (codes[:, None, :] == np.arange(4)[:, None]).astype(float), y
 
 # %% ../../nbs/bilinear/08_matrices.ipynb #296832f0
-#| code-fold: true
-#| code-summary: "`CPClassifier`: softmax regression whose weights are a sum of products"
 class CPClassifier(ClassifierMixin, BaseEstimator):
     "Softmax regression on matrices with weights of low rank, fitted jointly with a ridge penalty."
     def __init__(self, rank:int=3, ridge:float=1e-2, random_state:int=0):
@@ -153,8 +145,6 @@ class CPClassifier(ClassifierMixin, BaseEstimator):
     def predict(self, X): return self.classes_[self.predict_proba(X).argmax(1)]
 
 # %% ../../nbs/bilinear/08_matrices.ipynb #2eb5c813
-#| code-fold: true
-#| code-summary: "`RocketFeatures`: shares of positive convolutions, in the manner of MiniRocket"
 class RocketFeatures(TransformerMixin, BaseEstimator):
     "Shares of places where random dilated convolutions of the rows are positive."
     def __init__(self, n_kernels:int=300, random_state:int=0):
@@ -184,8 +174,6 @@ class RocketFeatures(TransformerMixin, BaseEstimator):
         return np.stack([(self._filter(X, *k[:3]) > k[3]).mean(1) for k in self.kernels_], axis=1)
 
 # %% ../../nbs/bilinear/08_matrices.ipynb #4c698c74
-#| code-fold: true
-#| code-summary: "`matrix_methods`: our three estimators and three others, all at their defaults"
 def matrix_methods()->dict: # name -> function that makes a fresh classifier of matrices
     "Our three estimators and three others, all at their defaults."
     flat = FunctionTransformer(lambda X: X.reshape(len(X), -1))
@@ -198,8 +186,6 @@ def matrix_methods()->dict: # name -> function that makes a fresh classifier of 
             "CP, rank 3": CPClassifier, "MiniRocket-like": rocket}
 
 # %% ../../nbs/bilinear/08_matrices.ipynb #4e6bc918
-#| code-fold: true
-#| code-summary: "`matrix_race`: accuracy, log loss and time of every method on one set, both"
 def matrix_race(X, y)->list: # a dict for each method: right, log loss, seconds of the slower fit
     "Every method on one set, fitted to each half and judged on the other."
     half, rows = np.arange(len(y))//len(np.unique(y)) % 2 == 1, []

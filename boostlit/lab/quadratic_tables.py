@@ -10,6 +10,7 @@ __all__ = ['TABLE_SETS', 'PRODUCT_METHODS', 'load_table', 'make_learner', 'curve
            'atlas_ledger', 'glass_box_atlas']
 
 # %% ../../nbs/quadratic/07_tables.ipynb #6103d432
+from typing import Any
 import json
 import os
 import time
@@ -59,7 +60,7 @@ def make_learner(
         return AdaBoostClassifier(
             n_estimators=n_estimators, criterion=criterion, categorical_features=nominal
         )
-    options = {
+    options: dict[str, Any] = {
         **{"cubic": dict(degree=3), "exact": dict(search="exact"), "quadratic": {}}[method],
         **options,
     }
@@ -125,7 +126,7 @@ def table2_units(criterion="error", sets=TABLE_SETS, methods=PRODUCT_METHODS, se
 # %% ../../nbs/quadratic/07_tables.ipynb #4626cd43
 def summarise_folds(table, by=("dataset", "method", "criterion"), value="test_error")->dict:
     "Mean and standard deviation over folds in per cent, keyed by the columns of `by`."
-    groups = {}
+    groups: dict = {}
     for r in table.select([*by, value]).to_pylist():
         groups.setdefault(tuple(r[b] for b in by), []).append(100*r[value])
     return {
@@ -228,6 +229,8 @@ def size_units(sizes=(50, 100, 200, 400, 800, 1600, 2800), trials:int=20):
 # %% ../../nbs/quadratic/07_tables.ipynb #6734ca8f
 class _Watched(ProductOracle):
     "Answers by relabelling, and writes down what the exact search says to the same question."
+    log: dict[str, Any]
+
     def ask(self, targets, weights):
         start = time.process_time()
         factors, edge = super().ask(targets, weights)
@@ -269,8 +272,6 @@ def search_unit(dataset:str, n_estimators:int=250, max_bins:int=256, seed:int=0)
     return compare_searches(X, y, nominal, n_estimators, max_bins=max_bins, seed=seed)
 
 # %% ../../nbs/quadratic/07_tables.ipynb #8024e2a3
-#| code-fold: true
-#| code-summary: "One fold of a table of the atlas"
 def atlas_fold(dataset:str, # a table of the atlas
                fold:int,    # 0 to 2
               )->tuple:     # X, y to learn from; X, y to test on
@@ -291,8 +292,6 @@ def atlas_fold(dataset:str, # a table of the atlas
     return X[train], y[train], X[test], y[test]
 
 # %% ../../nbs/quadratic/07_tables.ipynb #2cdd891a
-#| code-fold: true
-#| code-summary: "One fit, measured"
 def _rival(method):
     "A classifier at its defaults, by name."
     if method == "glass box": return GlassBoxClassifier()
@@ -318,12 +317,11 @@ def atlas_unit(dataset:str, fold:int,
                 prior=float(-np.log(prior[y_test]).mean()))
 
 # %% ../../nbs/quadratic/07_tables.ipynb #3bc700ab
-#| code-fold: true
-#| code-summary: "Rows of the ledger"
 def atlas_ledger(runs:list, # dicts of `atlas_unit` with dataset, fold and method
                 )->list:
     "Means and spreads over folds, as rows of the ledger."
-    rows, groups = [], {}
+    rows: list = []
+    groups: dict = {}
     for r in runs: groups.setdefault((r["dataset"], r["method"]), []).append(r)
     for (dataset, method), mine in groups.items():
         for quantity in ("accuracy", "log_loss", "prior", "seconds"):

@@ -25,8 +25,6 @@ from ..compositional.estimator import CompositionalBoostClassifier
 from .experiments import run_units
 
 # %% ../../nbs/compositional/09_rivals.ipynb #84011671
-#| code-fold: true
-#| code-summary: "A table, its nominal columns and its folds"
 def atlas_folder()->Path: # may not exist
     "Where the tables are."
     return Path(os.environ.get("BOOSTLIT_DATA", "data"))/"atlas"
@@ -52,8 +50,6 @@ def fold_rows(y:np.ndarray, fold:int)->tuple: # rows to learn from, rows to judg
     return list(splits)[fold]
 
 # %% ../../nbs/compositional/09_rivals.ipynb #dc84e972
-#| code-fold: true
-#| code-summary: "The contenders: probabilities and number of terms"
 def spread_out(frame:pd.DataFrame, nominal:list)->np.ndarray: # numbers only
     "Nominal columns as zeros and ones, missing numbers as medians."
     plain = frame.copy()
@@ -76,8 +72,6 @@ def fit_imodels(method, frame, nominal, y, train, test)->tuple: # probabilities,
     return made.predict_proba(X[test]), int(np.sum(terms))
 
 # %% ../../nbs/compositional/09_rivals.ipynb #52e5e376
-#| code-fold: true
-#| code-summary: "RIPPER, and ours"
 def fit_ripper(frame, nominal, y, train, test)->tuple: # probabilities, rules
     "RIPPER for the rarer of two classes, or for every class against the rest."
     from wittgenstein import RIPPER
@@ -103,8 +97,6 @@ def fit_ours(frame, nominal, y, train, test, **options): # fitted
     return made.fit(frame.iloc[train], y[train])
 
 # %% ../../nbs/compositional/09_rivals.ipynb #a0645f0a
-#| code-fold: true
-#| code-summary: "One fold of one method"
 RULE_LEARNERS = ("ours", "RuleFit", "FIGS", "boosted rules", "RIPPER")
 
 class _TooSlow(Exception): pass
@@ -140,8 +132,6 @@ def race_fold(table:str, method:str, fold:int, limit:float=25.)->list: # rows
                  **judge(P, y, train, test))]
 
 # %% ../../nbs/compositional/09_rivals.ipynb #0f77bbe8
-#| code-fold: true
-#| code-summary: "Ours, with its path; all folds"
 def _ours_rows(same, frame, nominal, y, train, test, start):
     model = fit_ours(frame, nominal, y, train, test)
     seconds = time.process_time() - start

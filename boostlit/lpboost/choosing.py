@@ -21,8 +21,6 @@ from .column_generation import is_constant
 from .languages import LANGUAGES
 
 # %% ../../nbs/lpboost/11_choosing_nu.ipynb #3345403d
-#| code-fold: true
-#| code-summary: "`link_scores`, `log_probabilities`, `prior_link`"
 def link_scores(link:dict, scores:np.ndarray)->np.ndarray:
     "a f + b: (n,) for one score, (n, K) for several."
     out = scores*link["scale"] + link["shift"]
@@ -42,8 +40,6 @@ def prior_link(codes, w, n_classes, n:"int|None"=None)->dict:
     return dict(scale=np.zeros(len(shift)), shift=shift)
 
 # %% ../../nbs/lpboost/11_choosing_nu.ipynb #a07724d0
-#| code-fold: true
-#| code-summary: "`fit_link`: a logistic regression on the scores"
 def fit_link(scores:np.ndarray,  # (n, 1) or (n, K) held-out scores
              codes:np.ndarray,   # class numbers
              w:np.ndarray,       # weights
@@ -66,8 +62,6 @@ def fit_link(scores:np.ndarray,  # (n, 1) or (n, K) held-out scores
     return dict(scale=best.x[:k]/spread, shift=best.x[k:])
 
 # %% ../../nbs/lpboost/11_choosing_nu.ipynb #4ccdc69c
-#| code-fold: true
-#| code-summary: "`honest_loss`: the link and the prior, each judged on rows it has not seen"
 class Held(NamedTuple):
     "Scores of rows by models that have not seen them."
     scores: np.ndarray   # (rows, programs)
@@ -102,8 +96,6 @@ def held_halves(codes:np.ndarray)->np.ndarray: # boolean
     return half
 
 # %% ../../nbs/lpboost/11_choosing_nu.ipynb #95d072ce
-#| code-fold: true
-#| code-summary: "`folds_of`, `thirds`"
 def folds_of(codes:np.ndarray, rng)->list: # of boolean masks: held out?
     "Two quarters of many rows; thirds of few, twice for very few."
     if len(codes) >= 2000: return [hold_out(codes, .25, rng) for _ in range(2)]
@@ -119,8 +111,6 @@ def thirds(codes:np.ndarray, rng)->list: # of boolean masks
             and len(np.unique(codes[turn != f])) > 1]
 
 # %% ../../nbs/lpboost/11_choosing_nu.ipynb #5abda23e
-#| code-fold: true
-#| code-summary: "`held_out_scores`: programs along a path, scored on held-out rows"
 PATH_ROUNDS, GREEDY_ROUNDS = 1000, 25    # with an exact search, and without
 
 def held_out_scores(est:Any,       # with make_oracle, and classes_
@@ -162,8 +152,6 @@ def spread_of(part, alpha)->float:
     return spread if spread > 1e-9 else 1.
 
 # %% ../../nbs/lpboost/11_choosing_nu.ipynb #8fcfbce7
-#| code-fold: true
-#| code-summary: "`NuChoice`, `choose_program`"
 class NuChoice(NamedTuple):
     "What held-out rows have decided."
     best: int            # number of the master

@@ -43,8 +43,6 @@ def lpboost_reference(best,             # weights*labels -> (key, outputs) of th
     return keys, alpha, gamma                                                              # line 13
 
 # %% ../../nbs/lpboost/02_column_generation.ipynb #9f8c7f37
-#| code-fold: true
-#| code-summary: "`ColumnOracle`: all hypotheses written out as the columns of a matrix; a ..."
 class ColumnOracle:
     "All hypotheses written out as the columns of a matrix; a hypothesis is its column number."
     kind = "real"
@@ -76,8 +74,6 @@ class ColumnOracle:
         return np.asarray(H)[:, hypothesis]
 
 # %% ../../nbs/lpboost/02_column_generation.ipynb #60d678dc
-#| code-fold: true
-#| code-summary: "`sparse_column`: a column as its most frequent value and the exceptions"
 def sparse_column(h:np.ndarray, # (n,) outputs of a hypothesis
                  )->tuple:      # (base, where h differs from it, by how much)
     "A column as its most frequent value and the exceptions."
@@ -87,8 +83,6 @@ def sparse_column(h:np.ndarray, # (n,) outputs of a hypothesis
     return base, index, h[index]-base
 
 # %% ../../nbs/lpboost/02_column_generation.ipynb #f2c19795
-#| code-fold: true
-#| code-summary: "`dense_column`: the inverse of sparse_column"
 def dense_column(column:tuple, # (base, index, difference)
                  n:int,        # number of examples
                 )->np.ndarray: # (n,) outputs
@@ -98,8 +92,6 @@ def dense_column(column:tuple, # (base, index, difference)
     return h
 
 # %% ../../nbs/lpboost/02_column_generation.ipynb #af66574b
-#| code-fold: true
-#| code-summary: "`_sum_rows`: which examples' weights must add up to what: (index, low ..."
 SUMS = ("two-class", "one-class", "1.5-class")
 
 def _sum_rows(y, program):
@@ -110,13 +102,9 @@ def _sum_rows(y, program):
     return [(every[y > 0], 1., np.inf)] + ([(every[y < 0], -np.inf, 1.)] if (y < 0).any() else [])
 
 # %% ../../nbs/lpboost/02_column_generation.ipynb #8dd6c93d
-#| code-fold: true
-#| code-summary: "Constants"
 DUAL, PRIMAL = 1, 4                                  # HiGHS's numbers for the two simplex methods
 
 # %% ../../nbs/lpboost/02_column_generation.ipynb #2bc40798
-#| code-fold: true
-#| code-summary: "`_empty_model`: a HiGHS model with gamma and S, the row that defines S ..."
 def _empty_model(master, tol):
     "A HiGHS model with gamma and S, the row that defines S, and the sums; no examples yet."
     import highspy
@@ -133,8 +121,6 @@ def _empty_model(master, tol):
     return model
 
 # %% ../../nbs/lpboost/02_column_generation.ipynb #6fad2eec
-#| code-fold: true
-#| code-summary: "`HighsMaster`: the restricted dual as a warm HiGHS model; rows and ..."
 class HighsMaster:
     "The restricted dual as a warm HiGHS model; rows and examples come and go, the basis stays."
     def __init__(self, y, caps, program="two-class", tol=1e-9, start=500, far=.15):
@@ -204,8 +190,6 @@ class HighsMaster:
         return lam, float(x[0])
 
 # %% ../../nbs/lpboost/02_column_generation.ipynb #b42c8c5a
-#| code-fold: true
-#| code-summary: "`_row_entries`: variables and coefficients of a sparse column as a row ..."
 def _row_entries(master, base, index, value):
     "Variables and coefficients of a sparse column as a row: gamma, S, examples present."
     at = master.place[index]
@@ -215,8 +199,6 @@ def _row_entries(master, base, index, value):
                                                                       np.r_[-1., v])
 
 # %% ../../nbs/lpboost/02_column_generation.ipynb #e673aa55
-#| code-fold: true
-#| code-summary: "`_entries`: coefficients of these examples in all rows there are, one ..."
 def _entries(master, examples):
     "Coefficients of these examples in all rows there are, one column an example."
     A, full = np.zeros((master.fixed+len(master.rows), len(examples))), np.zeros(master.n)
@@ -229,8 +211,6 @@ def _entries(master, examples):
     return A
 
 # %% ../../nbs/lpboost/02_column_generation.ipynb #939aace0
-#| code-fold: true
-#| code-summary: "`_reduced_costs`: for every example its margin minus rho: how the value ..."
 def _reduced_costs(master, dual):
     "For every example its margin minus rho: how the value would change with its weight."
     f, rho = np.full(master.n, dual[0]), np.zeros(master.n)
@@ -240,8 +220,6 @@ def _reduced_costs(master, dual):
     return -(master.y*f + rho)
 
 # %% ../../nbs/lpboost/02_column_generation.ipynb #8bcb23f0
-#| code-fold: true
-#| code-summary: "`_first_examples`: examples to begin with: all if few, else evenly ..."
 def _first_examples(y, caps, size):
     "Examples to begin with: all if few, else evenly spaced, enough to carry all the weight."
     if len(y) <= size: return np.arange(len(y))
@@ -255,8 +233,6 @@ def _first_examples(y, caps, size):
     return np.unique(np.concatenate(out))
 
 # %% ../../nbs/lpboost/02_column_generation.ipynb #ab41800e
-#| code-fold: true
-#| code-summary: "`_run`: run HiGHS; a stumble gets all examples and one cold try before we ..."
 def _run(master, method):
     "Run HiGHS; a stumble gets all examples and one cold try before we give up."
     model = master.model
@@ -272,8 +248,6 @@ def _run(master, method):
                          "nu may be out of reach for these weights")
 
 # %% ../../nbs/lpboost/02_column_generation.ipynb #0c970a27
-#| code-fold: true
-#| code-summary: "`LinprogMaster`: the same restricted dual, re-solved from scratch with ..."
 class LinprogMaster:
     "The same restricted dual, re-solved from scratch with `scipy.optimize.linprog` each round."
     def __init__(self, y, caps, program="two-class", dense=False):
@@ -301,8 +275,6 @@ class LinprogMaster:
         return np.maximum(0, r.x[:self.n]), float(r.fun)
 
 # %% ../../nbs/lpboost/02_column_generation.ipynb #2b0412d6
-#| code-fold: true
-#| code-summary: "`_linprog_matrices`: inequalities (hypotheses first, then sums that are ..."
 def _linprog_matrices(master):
     "Inequalities (hypotheses first, then sums that are bounds) and equations."
     n, y, wide = master.n, master.y, master.n + 2 - master.dense
@@ -335,8 +307,6 @@ def _linprog_matrices(master):
     return stack(ub), np.array(b), stack(eq) if eq else None, np.array(b_eq) if eq else None
 
 # %% ../../nbs/lpboost/02_column_generation.ipynb #1646da74
-#| code-fold: true
-#| code-summary: "`n_inputs`, `WithConstants`"
 def n_inputs(X)->int:
     "Rows of a table, or graphs of a collection."
     return X.n if hasattr(X, "node_label") else len(X)
@@ -361,8 +331,6 @@ class WithConstants:
         return self.oracle.apply(hypothesis, X)
 
 # %% ../../nbs/lpboost/02_column_generation.ipynb #08c0473d
-#| code-fold: true
-#| code-summary: "`is_constant`: is it one of the two constants?"
 CONSTANTS = (("constant", 1.), ("constant", -1.))
 
 def is_constant(hypothesis)->bool:
@@ -370,8 +338,6 @@ def is_constant(hypothesis)->bool:
     return isinstance(hypothesis, tuple) and isinstance(hypothesis[0], str)
 
 # %% ../../nbs/lpboost/02_column_generation.ipynb #3b74f8bd
-#| code-fold: true
-#| code-summary: "`price`: one question, several answers, one bound"
 def price(oracle,           # has ask(y, w) and outputs(h), perhaps best_k(y, w, k, ...)
           y, w,             # labels and weights
           k:int=1,          # most columns wanted
@@ -394,8 +360,6 @@ def price(oracle,           # has ask(y, w) and outputs(h), perhaps best_k(y, w,
     return found, float(max(bound, edge)), int(getattr(oracle, "nodes_", 0))
 
 # %% ../../nbs/lpboost/02_column_generation.ipynb #711cc858
-#| code-fold: true
-#| code-summary: "`_Pool`: columns known so far, by content; which are in the model and for ..."
 class _Pool:
     "Columns known so far, by content; which are in the model and for how long they have been idle."
     def __init__(self): self.hypotheses, self.columns, self.number, self.idle = [], [], {}, {}
@@ -418,8 +382,6 @@ class _Pool:
         return np.array([self.idle[i] <= patience for i in master.ids])
 
 # %% ../../nbs/lpboost/02_column_generation.ipynb #398b9e31
-#| code-fold: true
-#| code-summary: "`program_caps`: s_i/nu; in the 1.5-class program the shares are taken ..."
 def program_caps(y:np.ndarray,      # labels -1, +1
                  nu:float,          # fraction that may miss the margin
                  w:"np.ndarray|None"=None, # shares of the examples; equal if None
@@ -430,8 +392,6 @@ def program_caps(y:np.ndarray,      # labels -1, +1
     return w/_totals(y, w, program)/check_nu(nu)
 
 # %% ../../nbs/lpboost/02_column_generation.ipynb #8ed3ea7d
-#| code-fold: true
-#| code-summary: "`_totals`: sum of the weights an example is measured against: all of ..."
 def _totals(y, w, program):
     "Sum of the weights an example is measured against: all of them, or those of its class."
     if program != "1.5-class": return w.sum()
@@ -442,8 +402,6 @@ def _totals(y, w, program):
     return np.where(y > 0, pos, neg if neg > 0 else 1.)
 
 # %% ../../nbs/lpboost/02_column_generation.ipynb #917b1e12
-#| code-fold: true
-#| code-summary: "`program_value`: objective that a combination attains, and the best ..."
 def program_value(f:np.ndarray,    # scores of the combination on the examples
                   y, caps,         # labels and caps
                   program:str,     # which program
@@ -460,8 +418,6 @@ def program_value(f:np.ndarray,    # scores of the combination on the examples
     return float(v1+v2), (float(r1), float(-r2) if r2 else 0.)
 
 # %% ../../nbs/lpboost/02_column_generation.ipynb #37c87d13
-#| code-fold: true
-#| code-summary: "`SimplexProgram`: the soft-margin linear program, re-solved by a warm ..."
 class SimplexProgram:
     "The soft-margin linear program, re-solved by a warm simplex method in every round."
     takes = ("sign", "silence", "real")
@@ -515,8 +471,6 @@ class SimplexProgram:
         return np.column_stack([1 - p, p])
 
 # %% ../../nbs/lpboost/02_column_generation.ipynb #96fc8aeb
-#| code-fold: true
-#| code-summary: "Shares, groups and losses of the three programs"
 def relative_nu(share:float, y:np.ndarray, w:np.ndarray)->float:
     "A share of twice the smaller class, as nu."
     small = min(w[y > 0].sum(), w[y < 0].sum())/w.sum()
@@ -539,8 +493,6 @@ def margin_losses(scores, y, nu:float, program:str)->np.ndarray:
     return out
 
 # %% ../../nbs/lpboost/02_column_generation.ipynb #48b96ec9
-#| code-fold: true
-#| code-summary: "`Stage`, `ProgramSolution`"
 class Stage(NamedTuple):
     "The model after a round."
     known: int           # hypotheses known by then
@@ -557,8 +509,6 @@ class ProgramSolution(NamedTuple):
     dual: float          # what no combination exceeds
 
 # %% ../../nbs/lpboost/02_column_generation.ipynb #af3f2ffd
-#| code-fold: true
-#| code-summary: "`ProgramConversation`: rounds that end with all coefficients set anew ..."
 class ProgramConversation(Conversation):
     "Rounds that end with all coefficients set anew; solvers fill in `round` and `margins`."
     def __init__(self, oracle, master, y, weights=None, n_classes=2, learning_rate=1., sample=None):
@@ -600,8 +550,6 @@ class ProgramConversation(Conversation):
                          "warm_start to go on with it")
 
 # %% ../../nbs/lpboost/02_column_generation.ipynb #cb39ec0e
-#| code-fold: true
-#| code-summary: "Error of a stage, and what the user hears at the end"
 def program_error(state, program:str)->float:
     "Weight on the wrong side: of zero, of the middle of the margin, or below the margin."
     rho = program_value(state.scores, state.y, state.caps, program)[1]
@@ -621,8 +569,6 @@ def tell(solution:ProgramSolution, gap:float, rounds:int,
     return solution
 
 # %% ../../nbs/lpboost/02_column_generation.ipynb #7caceaea
-#| code-fold: true
-#| code-summary: "`SimplexConversation`: column generation with a warm simplex master"
 @serves(object, SimplexProgram)
 class SimplexConversation(ProgramConversation):
     "Column generation with a warm simplex master."
@@ -661,8 +607,6 @@ class SimplexConversation(ProgramConversation):
     def close(self): return _close(self)
 
 # %% ../../nbs/lpboost/02_column_generation.ipynb #b9817caa
-#| code-fold: true
-#| code-summary: "`_resolve`: solve, remember the vertex, forget rows that have long been slack"
 NO_PATTERN = "the oracle offers no hypothesis at all: there is no pattern in these examples"
 
 def _resolve(part, patience):
@@ -676,8 +620,6 @@ def _resolve(part, patience):
     if not keep.all(): part.solver.drop(keep)
 
 # %% ../../nbs/lpboost/02_column_generation.ipynb #310dd2ae
-#| code-fold: true
-#| code-summary: "Bounds, new columns, margins and the certificate of the simplex conversation"
 def _note(part, ask, bound, nodes):
     "Update the bounds, write a line of history."
     if bound < part.dual: part.dual, part.best_weights = bound, ask
@@ -701,8 +643,6 @@ def _take_in(part, found):
     return cut
 
 # %% ../../nbs/lpboost/02_column_generation.ipynb #6e390eef
-#| code-fold: true
-#| code-summary: "Margins and the closing certificate"
 def _margins(part, alpha):
     "Margins of a combination of the columns known."
     scores = np.zeros(len(part.state.y))
@@ -718,15 +658,11 @@ def _close(part):
     return ProgramSolution(alpha, rho, part.state.weights, primal, part.dual)
 
 # %% ../../nbs/lpboost/02_column_generation.ipynb #5109ecc3
-#| code-fold: true
-#| code-summary: "Constants"
 LPBoostResult = namedtuple("LPBoostResult",
                            "hypotheses columns alpha rho weights primal dual "
                            "converged history stages")
 
 # %% ../../nbs/lpboost/02_column_generation.ipynb #2bd30ef0
-#| code-fold: true
-#| code-summary: "`column_generation`: solve the boosting program over the oracle's whole family"
 def column_generation(oracle,                    # answers which hypotheses have the largest edge
                       y:np.ndarray,              # (n,) labels -1, +1 (all +1 for one class)
                       nu:float,                  # fraction of examples that may miss the margin
@@ -753,8 +689,6 @@ def column_generation(oracle,                    # answers which hypotheses have
                          s.dual, s.dual - s.primal <= max(gap, 1e-8), run.history, part.stages)
 
 # %% ../../nbs/lpboost/02_column_generation.ipynb #9c9c8403
-#| code-fold: true
-#| code-summary: "`capped_weights`: exponential weights with a lid: clip those above their ..."
 def capped_weights(margins:np.ndarray, # y_i f(x_i)
                    shares:np.ndarray,  # s_i, summing to one
                    nu:float,           # caps are s_i/nu
@@ -771,8 +705,6 @@ def capped_weights(margins:np.ndarray, # y_i f(x_i)
         full |= over
 
 # %% ../../nbs/lpboost/02_column_generation.ipynb #b91b7e58
-#| code-fold: true
-#| code-summary: "`entropy_weights`: example weights of the entropy-regularised program ..."
 def entropy_weights(columns:np.ndarray, # (J, n) outputs times labels of the columns in the model
                     shares:np.ndarray,  # s_i
                     nu:float, eta:float,# caps and sharpness
@@ -792,8 +724,6 @@ def entropy_weights(columns:np.ndarray, # (J, n) outputs times labels of the col
     return capped_weights(columns.T@alpha, shares, nu, eta), alpha
 
 # %% ../../nbs/lpboost/02_column_generation.ipynb #582c5957
-#| code-fold: true
-#| code-summary: "`MasterRace`: several masters on the same rows; the first drives the ..."
 class MasterRace:
     "Several masters on the same rows; the first drives the loop, all are timed."
     def __init__(self, masters): self.masters, self.seconds = masters, np.zeros(len(masters))

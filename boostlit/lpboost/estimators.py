@@ -44,8 +44,6 @@ from .linear_program import check_nu, soft_margin
 from ..mining.subgraphs import graph_pairs, plot_pattern, random_graphs, to_graph_set
 
 # %% ../../nbs/lpboost/05_estimators.ipynb #adfa0640
-#| code-fold: true
-#| code-summary: "Inputs in the form their language wants"
 def read_inputs(est:Any, X:Any, y:Any="no_validation", reset:bool=False)->Any:
     "Input in the form its language wants; y too when fitting."
     if reset: est.language_ = named_language(est)
@@ -71,8 +69,6 @@ def named_language(est:Any)->str:
     raise ValueError(f"oracle must be one of {est._languages}{others}, got {est.oracle!r}")
 
 # %% ../../nbs/lpboost/05_estimators.ipynb #6aef2a3c
-#| code-fold: true
-#| code-summary: "Graphs, and how some of them are held out"
 def read_graphs(est:Any, X:Any, y:Any, reset:bool)->Any:
     "Graphs, coded with the labels of the training graphs."
     if not reset: return to_graph_set(X, est.node_names_, est.edge_names_)
@@ -97,8 +93,6 @@ def hold_graphs(est:Any, task:tuple)->tuple: # (task without them, (graphs, labe
     return rest, (some(held), est.classes_[codes[held]])
 
 # %% ../../nbs/lpboost/05_estimators.ipynb #644773b3
-#| code-fold: true
-#| code-summary: "`check_program`"
 def check_program(est:Any)->None:
     "Refuse parameters that make no sense, each with a sentence."
     check_controls(est)
@@ -127,8 +121,6 @@ def refuse_controls(est:Any)->None:
                          f"rows, got {est.subsample!r}")
 
 # %% ../../nbs/lpboost/05_estimators.ipynb #7bec8f99
-#| code-fold: true
-#| code-summary: "`program_master`: the master that solves an estimator's program"
 def program_master(est:Any,              # an estimator of this page
                    nu:float,             # fraction of rows, or share of twice the smaller class
                    relative:bool,        # which of the two?
@@ -146,8 +138,6 @@ def program_master(est:Any,              # an estimator of this page
     return SimplexProgram(*settings, stabilise=est.stabilise)
 
 # %% ../../nbs/lpboost/05_estimators.ipynb #064cb4bb
-#| code-fold: true
-#| code-summary: "`_LinearBooster`: shared by the three estimators: an oracle in some ..."
 class _LinearBooster(Booster):
     "Shared by the three estimators: an oracle in some language under the linear program."
     #: language_ (str): "stumps", "trees", "itemsets", "subgraphs", "kernels" or "learner"
@@ -299,8 +289,6 @@ class _LinearBooster(Booster):
         return weight_shares(self)
 
 # %% ../../nbs/lpboost/05_estimators.ipynb #c9c4be4c
-#| code-fold: true
-#| code-summary: "`spoken`, `_Machines`"
 def spoken(est:Any, X:Any)->SpokenOracle:
     "The oracle of an estimator's language."
     signed = est.program == "two-class"
@@ -320,8 +308,6 @@ class _Machines(Callback):
         return False
 
 # %% ../../nbs/lpboost/05_estimators.ipynb #536b4ccc
-#| code-fold: true
-#| code-summary: "`keep_programs`: history and programs of a run as attributes of the estimator"
 def keep_programs(est:Any, run:Run)->None:
     "History and programs of a run as attributes of the estimator."
     est._run = run if est.warm_start else None
@@ -365,8 +351,6 @@ def try_trees(est:Any, stumps:Any, choice:Any)->Any:
     return stumps
 
 # %% ../../nbs/lpboost/05_estimators.ipynb #05debb77
-#| code-fold: true
-#| code-summary: "`LPBoostClassifier`: totally corrective boosting by a linear program over ..."
 class LPBoostClassifier(_LinearBooster):
     """Totally corrective boosting by a linear program over stumps or patterns.
 
@@ -650,8 +634,6 @@ class LPBoostClassifier(_LinearBooster):
         return tags
 
 # %% ../../nbs/lpboost/05_estimators.ipynb #5febe222
-#| code-fold: true
-#| code-summary: "Reading a task with classes; has anything been learnt?"
 def read_classes(est:Any, X:Any, y:Any, sample_weight:Any)->tuple: # (rows, codes, weights)
     "Validated rows, class numbers and weights, equal rows merged."
     if y is None:
@@ -679,8 +661,6 @@ def learnt_nothing(est:Any)->bool:
     return not any((m["alpha"][m["constant"] == 0] > 0).any() for m in est.models_)
 
 # %% ../../nbs/lpboost/05_estimators.ipynb #ec346616
-#| code-fold: true
-#| code-summary: "`ContrastOracle`: an oracle over training and reference rows: outputs ..."
 class ContrastOracle:
     "An oracle over training and reference rows: outputs minus their mean on the reference."
     kind = "real"
@@ -714,8 +694,6 @@ class ContrastOracle:
         return (found[0][:2], found[0][2]) if len(found[0]) == 3 else found[0]
 
 # %% ../../nbs/lpboost/05_estimators.ipynb #d7a6d1a7
-#| code-fold: true
-#| code-summary: "`reference_rows`: rows whose columns are drawn independently of one another"
 def reference_rows(X:np.ndarray, # training rows
                    w:np.ndarray, # their weights
                    rng,          # numpy RandomState
@@ -725,8 +703,6 @@ def reference_rows(X:np.ndarray, # training rows
     return np.column_stack([column[rng.choice(len(X), m, p=w/w.sum())] for column in X.T])
 
 # %% ../../nbs/lpboost/05_estimators.ipynb #99d8a4c2
-#| code-fold: true
-#| code-summary: "`_Describer`, `place_centres`"
 class _Describer(_LinearBooster):
     "What one class and one and a half have in common: languages and a threshold."
     #: offset_ (float): score at which the decision turns
@@ -766,8 +742,6 @@ def place_centres(est:Any, X:np.ndarray, rows:np.ndarray, w:np.ndarray)->None:
     est.centre_rows_, est.centres_, est.gamma_ = rows, X[rows], kernel_width(X, est.gamma, w)
 
 # %% ../../nbs/lpboost/05_estimators.ipynb #d7f5b07c
-#| code-fold: true
-#| code-summary: "`_NoClasses`: a method of classifiers that an outlier detector does not have"
 class _NoClasses:
     "A method of classifiers that an outlier detector does not have."
     def __set_name__(self, owner, name): self.name = name
@@ -776,8 +750,6 @@ class _NoClasses:
         raise AttributeError(f"an outlier detector has no {self.name}")
 
 # %% ../../nbs/lpboost/05_estimators.ipynb #bfd0906b
-#| code-fold: true
-#| code-summary: "`OneClassLPBoost`: one-class boosting: patterns that most inputs show and ..."
 class OneClassLPBoost(OutlierMixin, _Describer):
     """One-class boosting: patterns that most inputs show and a reference does not.
 
@@ -1048,8 +1020,6 @@ class OneClassLPBoost(OutlierMixin, _Describer):
         return tags
 
 # %% ../../nbs/lpboost/05_estimators.ipynb #946df31b
-#| code-fold: true
-#| code-summary: "The reference, and the threshold"
 def reference_of(est:Any, task:tuple)->"np.ndarray|None":
     "Reference rows, where the estimator wants a contrast."
     if est.reference not in ("auto", "marginals", None):
@@ -1073,8 +1043,6 @@ def set_offset(est:Any, task:tuple)->None:
                       "longer patterns or a reference may help", RuntimeWarning, stacklevel=4)
 
 # %% ../../nbs/lpboost/05_estimators.ipynb #ccf57417
-#| code-fold: true
-#| code-summary: "`described_class`: which class is to be described"
 def described_class(y:Any,           # labels
                     pos_label=None, # the class to describe; None for the last of two
                    )->tuple:        # (classes, the described one last; labels as 1 for it and 0)
@@ -1096,8 +1064,6 @@ def described_class(y:Any,           # labels
     return np.array(pair), (np.asarray(y) == pos_label).astype(np.int64)
 
 # %% ../../nbs/lpboost/05_estimators.ipynb #cabfcd53
-#| code-fold: true
-#| code-summary: "`OneAndHalfClassLPBoost`: the 1.5-class program: describe one class by ..."
 class OneAndHalfClassLPBoost(_Describer):
     """The 1.5-class program: describe one class by patterns, with the other deciding which.
 
@@ -1338,8 +1304,6 @@ class OneAndHalfClassLPBoost(_Describer):
         return tags
 
 # %% ../../nbs/lpboost/05_estimators.ipynb #03f5fe9c
-#| code-fold: true
-#| code-summary: "`planted_graphs`: random labelled graphs with a planted motif: a triangle ..."
 def planted_graphs(n:int=100,       # graphs; every other one gets the motif
                    nodes:int=12,    # nodes of a graph before planting
                    noise:float=.0,  # share of wrong labels
@@ -1358,8 +1322,6 @@ def planted_graphs(n:int=100,       # graphs; every other one gets the motif
     return pairs, y
 
 # %% ../../nbs/lpboost/05_estimators.ipynb #1b1395b4
-#| code-fold: true
-#| code-summary: "`plot_pattern_terms`: the largest terms as labelled bars; blue speaks for the ..."
 def plot_pattern_terms(est,        # any fitted estimator of this page
                ax=None,    # axes; a new figure if None
                top:int=12, # most terms drawn
@@ -1379,8 +1341,6 @@ def plot_pattern_terms(est,        # any fitted estimator of this page
     return ax
 
 # %% ../../nbs/lpboost/05_estimators.ipynb #72172a1d
-#| code-fold: true
-#| code-summary: "`plot_patterns`: the subgraphs of largest weight, drawn"
 def plot_patterns(est,       # a fitted estimator with oracle="subgraphs"
                   top:int=5, # most patterns drawn
                  ):          # the figure

@@ -23,8 +23,6 @@ from .column_generation import (CONSTANTS, NO_PATTERN, ProgramConversation,
 from .linear_program import soft_margin
 
 # %% ../../nbs/lpboost/09_interior_point.ipynb #ad72747b
-#| code-fold: true
-#| code-summary: "`Point`: where an interior point method stands: Eq. (1)"
 class Point(NamedTuple):
     "Where an interior point method stands: Eq. (1)."
     lam: np.ndarray    # weights of the rows
@@ -37,8 +35,6 @@ class Point(NamedTuple):
     high: np.ndarray   # w: price of lam <= caps
 
 # %% ../../nbs/lpboost/09_interior_point.ipynb #1e8a0c85
-#| code-fold: true
-#| code-summary: "`moved`, `products`"
 def moved(p:Point, d:Point, first:float, second:float)->Point:
     "A step along `d`: `first` of it in the weights, `second` in the prices."
     return Point(p.lam + first*d.lam, p.room + first*d.room, p.slack + first*d.slack,
@@ -51,8 +47,6 @@ def products(p:Point)->float:
     return float(total)/(2*len(p.lam) + len(p.alpha))
 
 # %% ../../nbs/lpboost/09_interior_point.ipynb #127a3751
-#| code-fold: true
-#| code-summary: "`DenseColumns`: columns written out as a matrix of outputs times labels"
 class DenseColumns:
     "Columns written out as a matrix of outputs times labels."
     def __init__(self, y:np.ndarray): # labels -1, +1
@@ -74,8 +68,6 @@ class DenseColumns:
         return root @ root.T
 
 # %% ../../nbs/lpboost/09_interior_point.ipynb #b07856eb
-#| code-fold: true
-#| code-summary: "`CodedColumns`: columns that look at the code of one feature each ..."
 class CodedColumns:
     "Columns that look at the code of one feature each: products by histograms."
     def __init__(self, y:np.ndarray, # labels -1, +1
@@ -107,8 +99,6 @@ class CodedColumns:
         return which, cells, cell.ravel()[self.codes[j]]
 
 # %% ../../nbs/lpboost/09_interior_point.ipynb #d33ace5e
-#| code-fold: true
-#| code-summary: "Products of coded columns: edges, margins and the matrix of Eq. (2)"
 def coded_edges(columns:CodedColumns, weights:np.ndarray)->np.ndarray: # a number per column
     "Signed sums of the weights by cell."
     signed, out = columns.y*weights, np.empty(len(columns))
@@ -124,8 +114,6 @@ def coded_margins(columns:CodedColumns, alpha:np.ndarray)->np.ndarray: # a numbe
     return columns.y*scores
 
 # %% ../../nbs/lpboost/09_interior_point.ipynb #dd66d917
-#| code-fold: true
-#| code-summary: "The matrix of Eq. (2) by joint histograms"
 def coded_gram(columns:CodedColumns, theta:np.ndarray)->np.ndarray: # (columns, columns)
     "Eq. (3): one joint histogram per pair of features."
     if columns.dense is not None: return columns.dense.gram(theta)
@@ -141,8 +129,6 @@ def coded_gram(columns:CodedColumns, theta:np.ndarray)->np.ndarray: # (columns, 
     return out
 
 # %% ../../nbs/lpboost/09_interior_point.ipynb #77f23bde
-#| code-fold: true
-#| code-summary: "`NewtonSystem`: eq. (2) at a point, factorised"
 class NewtonSystem:
     "Eq. (2) at a point, factorised."
     def __init__(self, columns, groups, p:Point):
@@ -166,8 +152,6 @@ class NewtonSystem:
         self.off_alpha = 1 - p.alpha.sum()
 
 # %% ../../nbs/lpboost/09_interior_point.ipynb #57b3e142
-#| code-fold: true
-#| code-summary: "`_factorise`: cholesky factor of the matrix of Eq. (2); a failing one ..."
 def _factorise(gram, diagonal):
     "Cholesky factor of the matrix of Eq. (2); a failing one gets a heavier diagonal."
     at = np.diag_indices(len(gram))
@@ -181,8 +165,6 @@ def _factorise(gram, diagonal):
     raise LinAlgError("the Newton system is singular")
 
 # %% ../../nbs/lpboost/09_interior_point.ipynb #b3a72c2d
-#| code-fold: true
-#| code-summary: "`direction`: the step for wanted changes of the three kinds of products"
 def newton_direction(system:NewtonSystem, low, high, pair)->Point:
     "The step for wanted changes of the three kinds of products."
     p, theta = system.p, system.theta
@@ -197,8 +179,6 @@ def newton_direction(system:NewtonSystem, low, high, pair)->Point:
                  (low - p.low*lam)/p.lam, (high + p.high*lam)/p.room)
 
 # %% ../../nbs/lpboost/09_interior_point.ipynb #a520ed13
-#| code-fold: true
-#| code-summary: "`_longest`, `step_lengths`"
 def _longest(x, dx):
     "How far `x + t dx` stays positive, at most 1."
     falls = dx < 0
@@ -222,8 +202,6 @@ def interior_step(columns, groups, p:Point)->Point:
     return moved(p, d, *lengths)
 
 # %% ../../nbs/lpboost/09_interior_point.ipynb #58c83ec1
-#| code-fold: true
-#| code-summary: "`InteriorPoint`: the restricted program over a growing set of columns"
 class InteriorPoint:
     "The restricted program over a growing set of columns."
     def __init__(self, columns, caps:np.ndarray, groups:np.ndarray):
@@ -263,8 +241,6 @@ class InteriorPoint:
         return weights, alpha, self.value(alpha), float(self.columns.edges(weights).max())
 
 # %% ../../nbs/lpboost/09_interior_point.ipynb #b4274379
-#| code-fold: true
-#| code-summary: "Starting points: from nothing, and from the last solution"
 def cold_start(solver:InteriorPoint)->Point:
     "A point well inside: uniform weights, all columns alike."
     columns, groups, caps = solver.columns, solver.groups, solver.caps
@@ -290,8 +266,6 @@ def warm_start(solver:InteriorPoint)->Point:
                  np.maximum(p.high, mu/p.room))
 
 # %% ../../nbs/lpboost/09_interior_point.ipynb #b750d644
-#| code-fold: true
-#| code-summary: "`StumpFamily`: all stumps on a table; answers with the best few of every ..."
 class StumpFamily:
     "All stumps on a table; answers with the best few of every feature."
     kind = "sign"
@@ -338,8 +312,6 @@ class StumpFamily:
         return stump_outputs(stump, X)[0]
 
 # %% ../../nbs/lpboost/09_interior_point.ipynb #1d7ad004
-#| code-fold: true
-#| code-summary: "`feature_edges`: edges of all stumps on one feature"
 def feature_edges(family:StumpFamily, # the stumps
                   j:int,              # a feature
                   signed:np.ndarray,  # signed weights, rounded
@@ -353,8 +325,6 @@ def feature_edges(family:StumpFamily, # the stumps
     return np.abs(left) + np.abs(right) + abs(missing), left, right, missing
 
 # %% ../../nbs/lpboost/09_interior_point.ipynb #9a205b96
-#| code-fold: true
-#| code-summary: "`best_cuts`: the largest edges; among ordered cuts only those with no ..."
 def best_cuts(edges:np.ndarray, # of all cuts of a feature
               ordered:bool,     # are neighbours alike?
               most:int,         # cuts wanted
@@ -368,8 +338,6 @@ def best_cuts(edges:np.ndarray, # of all cuts of a feature
     return cuts[np.argsort(-edges[cuts], kind="stable")[:most]]
 
 # %% ../../nbs/lpboost/09_interior_point.ipynb #6e462505
-#| code-fold: true
-#| code-summary: "`best_stumps`: the best cuts of every feature with an edge above ..."
 def best_stumps(family:StumpFamily, y, w, most:int, threshold:float)->list:
     "The best cuts of every feature with an edge above `threshold`, best first."
     unit, found = 2.**-45*max(np.abs(w).sum(), 1e-300), []
@@ -387,8 +355,6 @@ def best_stumps(family:StumpFamily, y, w, most:int, threshold:float)->list:
     return found[:most]
 
 # %% ../../nbs/lpboost/09_interior_point.ipynb #ead27a86
-#| code-fold: true
-#| code-summary: "`stump_codes`: a stump as a value per code of its feature"
 def stump_codes(family:StumpFamily, stump)->tuple: # (feature, value per code)
     "A stump as a value per code of its feature."
     j = int(stump["feature"])
@@ -399,8 +365,6 @@ def stump_codes(family:StumpFamily, stump)->tuple: # (feature, value per code)
     return j, np.r_[says, stump["missing"]] if family.missing[j] else says
 
 # %% ../../nbs/lpboost/09_interior_point.ipynb #ab5c6494
-#| code-fold: true
-#| code-summary: "`LinearProgram`: the soft-margin linear program by interior points: all ..."
 class LinearProgram(SimplexProgram):
     "The soft-margin linear program by interior points: all coefficients anew in every round."
     def __init__(self, nu:float=.5,            # fraction of the rows that may miss the margin
@@ -413,8 +377,6 @@ class LinearProgram(SimplexProgram):
         super().__init__(nu, gap, program, constants, columns, node_budget, relative)
 
 # %% ../../nbs/lpboost/09_interior_point.ipynb #9e8d50be
-#| code-fold: true
-#| code-summary: "`LinearConversation`: column generation: several answers per round, then ..."
 @serves(object, LinearProgram)
 class LinearConversation(ProgramConversation):
     "Column generation: several answers per round, then the program again."
@@ -453,8 +415,6 @@ class LinearConversation(ProgramConversation):
     def close(self): return round_solution(self)
 
 # %% ../../nbs/lpboost/09_interior_point.ipynb #04de80a6
-#| code-fold: true
-#| code-summary: "`ask_program`, `constant_columns`"
 def ask_program(part:LinearConversation):
     "Put the question; remember answers and bound."
     master, state = part.master, part.state
@@ -473,8 +433,6 @@ def constant_columns(store)->list:
     return [np.full(len(store.y), s) for s in (1., -1.)]
 
 # %% ../../nbs/lpboost/09_interior_point.ipynb #30f94bbc
-#| code-fold: true
-#| code-summary: "`add_columns`, `take_solution`"
 def add_columns(part:LinearConversation, hypotheses)->int:
     "Put new columns into the program, each content once; how many were new?"
     column, fresh = getattr(part.oracle, "column", part.oracle.outputs), []
@@ -496,8 +454,6 @@ def take_solution(part:LinearConversation, weights, alpha, value):
     part.settle(np.arange(len(part.best)), part.best, part.primal)
 
 # %% ../../nbs/lpboost/09_interior_point.ipynb #5270fd14
-#| code-fold: true
-#| code-summary: "`rounded`, `padded`, `round_solution`"
 def rounded(part:LinearConversation, alpha:np.ndarray, loss:float)->np.ndarray:
     "Leave out the smallest weights as long as the value falls by no more than `loss`."
     goal = part.solver.value(padded(part, alpha)) - loss
@@ -521,8 +477,6 @@ def round_solution(part:LinearConversation)->ProgramSolution:
     return ProgramSolution(alpha, rho, part.state.weights, value, part.dual)
 
 # %% ../../nbs/lpboost/09_interior_point.ipynb #ef3a80bf
-#| code-fold: true
-#| code-summary: "`noisy_rows`: labels from a linear rule, some of them turned"
 def noisy_rows(n:int,           # rows
                d:int=20,        # features
                noise:float=.1,  # share of turned labels

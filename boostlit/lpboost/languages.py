@@ -24,8 +24,6 @@ from ..mining.subgraphs import SubgraphOracle, contains, describe_pattern
 from ..mining.weighted_search import ItemsetOracle
 
 # %% ../../nbs/lpboost/10_languages.ipynb #7b28076a
-#| code-fold: true
-#| code-summary: "`Language`: what a family of hypotheses must be able to do"
 class Language:
     "What a family of hypotheses must be able to do."
     exact = True    # does its search find the best there is?
@@ -71,8 +69,6 @@ class Language:
         raise ValueError("a model made of base learners has no file of its own; save the learners")
 
 # %% ../../nbs/lpboost/10_languages.ipynb #45661016
-#| code-fold: true
-#| code-summary: "`StumpLanguage`: thresholds and value tests on the columns of a table"
 class StumpLanguage(Language):
     "Thresholds and value tests on the columns of a table."
     @staticmethod
@@ -107,8 +103,6 @@ class StumpLanguage(Language):
                                   right=(-1., 1.), missing=(-1., 1.), threshold=(None, None))}
 
 # %% ../../nbs/lpboost/10_languages.ipynb #36dd0f29
-#| code-fold: true
-#| code-summary: "`tree_rows`, `TreeOracle`"
 LEAVES = 32
 HUGE = 1e30
 
@@ -125,8 +119,6 @@ class TreeOracle(LearnerOracle):
     def apply(self, hypothesis, X): return super().apply(hypothesis, tree_rows(X))
 
 # %% ../../nbs/lpboost/10_languages.ipynb #641c2139
-#| code-fold: true
-#| code-summary: "`pack_tree`, `follow`"
 def pack_tree(learner)->dict:
     "Nodes of one fitted tree: feature (-1 at a leaf), threshold, children, what a leaf says."
     if not hasattr(learner, "tree_"):     # a learner for one class that answers a constant
@@ -153,8 +145,6 @@ def follow(packed:dict, t:int, X:np.ndarray)->np.ndarray: # what tree `t` says o
 TREE_ARRAYS = ("feature", "threshold", "left", "right", "value")
 
 # %% ../../nbs/lpboost/10_languages.ipynb #d62313a2
-#| code-fold: true
-#| code-summary: "`TreeLanguage`: small decision trees"
 class TreeLanguage(Language):
     "Small decision trees."
     exact = False
@@ -203,8 +193,6 @@ class TreeLanguage(Language):
                 "value": Array("float64", nodes, -1., 1.)}
 
 # %% ../../nbs/lpboost/10_languages.ipynb #98afa8f4
-#| code-fold: true
-#| code-summary: "`kernel_columns`, `kernel_width`"
 def kernel_columns(X, centres, gamma):
     "exp(-gamma |x-c|^2) for every row and centre."
     squares = (X**2).sum(1)[:, None] + (centres**2).sum(1)[None] - 2*X @ centres.T
@@ -221,8 +209,6 @@ def kernel_width(X, gamma, w)->float:
     return float(gamma)
 
 # %% ../../nbs/lpboost/10_languages.ipynb #be4fcb93
-#| code-fold: true
-#| code-summary: "`KernelLanguage`: nearness to training rows"
 class KernelLanguage(Language):
     "Nearness to training rows."
     @staticmethod
@@ -243,8 +229,6 @@ class KernelLanguage(Language):
     def fields(): return {"centre": Array("int64", ("patterns",), 0, "centres")}
 
 # %% ../../nbs/lpboost/10_languages.ipynb #74200eb2
-#| code-fold: true
-#| code-summary: "`find_items`, `items_held`"
 ITEM = np.dtype([("feature", np.int32), ("value", np.float64)])
 
 def find_items(X:np.ndarray, # (n, d) float64, nominal as codes, NaN missing
@@ -270,8 +254,6 @@ def items_held(X, items):
     return X[:, items["feature"]] == items["value"]
 
 # %% ../../nbs/lpboost/10_languages.ipynb #6553c783
-#| code-fold: true
-#| code-summary: "`present`, `item_name`"
 def present(presence, sign):
     "Signed or plain presence as numbers, one row per pattern."
     return np.where(sign[:, None] == 0, presence, sign[:, None]*(2.*presence - 1))
@@ -284,8 +266,6 @@ def item_name(est, k)->str:
     return f"{name} = {words[int(value)] if words is not None else f'{value:g}'}"
 
 # %% ../../nbs/lpboost/10_languages.ipynb #03965d77
-#| code-fold: true
-#| code-summary: "`_Signed`, `ItemsetLanguage`"
 class _Signed(Language):
     "Languages of patterns that are present or not."
     @staticmethod
@@ -327,8 +307,6 @@ class ItemsetLanguage(_Signed):
         return {"items": Array("int32", ("patterns", "length"), -1, "items"), "sign": PATTERN_SIGNS}
 
 # %% ../../nbs/lpboost/10_languages.ipynb #ce54e2df
-#| code-fold: true
-#| code-summary: "`packed_patterns`, `SubgraphLanguage`"
 def packed_patterns(packed)->list:
     "(root, code, length) of every packed subgraph."
     return [(int(r), c[:n]) for r, c, n in zip(packed["root"], packed["code"], packed["length"])]
@@ -366,8 +344,6 @@ class SubgraphLanguage(_Signed):
                 "sign": PATTERN_SIGNS}
 
 # %% ../../nbs/lpboost/10_languages.ipynb #1e965597
-#| code-fold: true
-#| code-summary: "`LearnerLanguage`: fitted copies of a scikit-learn classifier"
 class LearnerLanguage(Language):
     "Fitted copies of a scikit-learn classifier."
     exact = False
@@ -390,8 +366,6 @@ LANGUAGES: "dict[str, type[Language]]" = {
     "subgraphs": SubgraphLanguage, "kernels": KernelLanguage, "learner": LearnerLanguage}
 
 # %% ../../nbs/lpboost/10_languages.ipynb #5532aa80
-#| code-fold: true
-#| code-summary: "`SpokenOracle`: an oracle whose hypotheses can be applied to rows as the ..."
 class SpokenOracle:
     "An oracle whose hypotheses can be applied to rows as the estimator reads them."
     def __init__(self, oracle, est, language:str, signed:bool):
@@ -407,8 +381,6 @@ class SpokenOracle:
         return speaks.outputs(self.est, speaks.pack(self.oracle, [hypothesis], self.signed), X)[0]
 
 # %% ../../nbs/lpboost/10_languages.ipynb #b3b293e2
-#| code-fold: true
-#| code-summary: "`merge_rows`: equal rows with equal labels as one row with their weights added"
 def merge_rows(X:np.ndarray, # (n, d)
                y:np.ndarray, # (n,) labels
                w:np.ndarray, # (n,) weights
@@ -420,8 +392,6 @@ def merge_rows(X:np.ndarray, # (n, d)
     return X[keep][first], y[keep][first], np.bincount(back.ravel(), w[keep]), keep[first]
 
 # %% ../../nbs/lpboost/10_languages.ipynb #7380aaeb
-#| code-fold: true
-#| code-summary: "`check_patterns`, `check_trees`"
 def check_patterns(est:Any, packed:dict)->None:
     "Raise unless packed patterns can be followed to an end."
     if est.language_ == "subgraphs": check_graph_codes(est, packed)
@@ -440,8 +410,6 @@ def check_trees(packed:dict)->None:
             raise ValueError("its models_ hold a tree that cannot be followed")
 
 # %% ../../nbs/lpboost/10_languages.ipynb #e57bc3ef
-#| code-fold: true
-#| code-summary: "`check_graph_codes`, `NodeLabel`"
 def check_graph_codes(est, packed):
     "Every row of a code starts at a node that is there and ends at one or at the next."
     for _, code in packed_patterns(packed):

@@ -15,8 +15,6 @@ from scipy.optimize import linprog
 from scipy.sparse import csr_array, eye_array, hstack
 
 # %% ../../nbs/lpboost/01_linear_program.ipynb #d2de1507
-#| code-fold: true
-#| code-summary: "`threshold_columns`: write a small family of stumps out in full: every ..."
 def threshold_columns(X:np.ndarray,     # (n, d) numbers
                       n_cuts:int=8,     # thresholds a feature, at quantiles
                      )->np.ndarray:     # (n, P) values -1 and +1, closed under complement
@@ -46,13 +44,9 @@ def soft_margin(margins:np.ndarray,  # margins m_i
     return rho - np.sum(caps*np.maximum(0, rho-margins)), rho
 
 # %% ../../nbs/lpboost/01_linear_program.ipynb #7aa130c9
-#| code-fold: true
-#| code-summary: "Constants"
 LPSolution = namedtuple("LPSolution", "objective alpha rho slack weights")
 
 # %% ../../nbs/lpboost/01_linear_program.ipynb #3ae8839d
-#| code-fold: true
-#| code-summary: "`solve_linprog`: scipy.optimize.linprog with tight tolerances and a clear ..."
 def solve_linprog(*args, **kw):
     "`scipy.optimize.linprog` with tight tolerances and a clear failure."
     tight = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
@@ -61,8 +55,6 @@ def solve_linprog(*args, **kw):
     return r
 
 # %% ../../nbs/lpboost/01_linear_program.ipynb #656c0a06
-#| code-fold: true
-#| code-summary: "`two_class_lp`: solve the primal over all columns at once; unknowns are ..."
 def two_class_lp(H:np.ndarray,      # (n, P) outputs of all hypotheses
                  y:np.ndarray,      # (n,) labels -1, +1
                  nu:float,          # fraction of examples that may miss the margin
@@ -78,8 +70,6 @@ def two_class_lp(H:np.ndarray,      # (n, P) outputs of all hypotheses
     return LPSolution(-r.fun, r.x[:P], r.x[P], r.x[P+1:], -r.ineqlin.marginals)
 
 # %% ../../nbs/lpboost/01_linear_program.ipynb #4a04bfec
-#| code-fold: true
-#| code-summary: "`two_class_dual`: solve the dual over all rows at once; unknowns are the ..."
 def two_class_dual(H:np.ndarray,      # (n, P) outputs of all hypotheses
                    y:np.ndarray,      # (n,) labels -1, +1
                    nu:float,          # fraction of examples that may miss the margin
@@ -97,8 +87,6 @@ def two_class_dual(H:np.ndarray,      # (n, P) outputs of all hypotheses
     return LPSolution(r.fun, alpha, rho, np.maximum(0, rho-margins), r.x[:n])
 
 # %% ../../nbs/lpboost/01_linear_program.ipynb #c65974ca
-#| code-fold: true
-#| code-summary: "`margin_shares`: the two shares that hold nu between them"
 def margin_shares(margins:np.ndarray,  # margins m_i
                   rho:float,           # the margin of the program
                   w:np.ndarray,        # shares s_i

@@ -45,8 +45,6 @@ def _classes(y):
     return pos, neg
 
 # %% ../../nbs/lpboost/04_one_class.ipynb #4b455ea5
-#| code-fold: true
-#| code-summary: "`one_and_half_lp`: solve the primal of the 1.5-class program over all ..."
 def one_and_half_lp(H:np.ndarray,   # (n, P) presences
                     y:np.ndarray,   # labels -1, +1
                     nu:float,       # fraction of each class that may miss its margin

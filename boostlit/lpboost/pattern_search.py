@@ -33,8 +33,6 @@ def bound(P:float, N:float, # positive and negative weight of the cover
     return max(2*P-S, 2*N+S) if kind == "signed" else P
 
 # %% ../../nbs/lpboost/03_pattern_search.ipynb #0d388b44
-#| code-fold: true
-#| code-summary: "`branch_and_bound`: the k patterns of largest gain in any language, best ..."
 def branch_and_bound(roots,              # patterns without a parent
                      children,           # pattern -> its children
                      cover,              # pattern -> boolean (n,) or row numbers
@@ -68,8 +66,6 @@ def branch_and_bound(roots,              # patterns without a parent
     return best, visited, -np.inf
 
 # %% ../../nbs/lpboost/03_pattern_search.ipynb #69777e88
-#| code-fold: true
-#| code-summary: "`itemset_language`: itemsets as a language for branch_and_bound"
 def itemset_language(T:np.ndarray,   # boolean (n, items)
                      max_length:int, # largest set
                     )->tuple:        # (roots, children, cover)
@@ -82,8 +78,6 @@ def itemset_language(T:np.ndarray,   # boolean (n, items)
     return [(j,) for j in range(T.shape[1]) if T[:, j].any()], children, cover
 
 # %% ../../nbs/lpboost/03_pattern_search.ipynb #97ed4a3b
-#| code-fold: true
-#| code-summary: "`exhaustive`: gain of every pattern of a language: what the bound saves us"
 def exhaustive(language:tuple,    # (roots, children, cover)
                u:np.ndarray,      # signed weights
                kind:str="signed", # "signed" or "presence"
@@ -99,8 +93,6 @@ def exhaustive(language:tuple,    # (roots, children, cover)
     return out
 
 # %% ../../nbs/lpboost/03_pattern_search.ipynb #95d0fa49
-#| code-fold: true
-#| code-summary: "`plot_itemset_tree`: the whole tree of itemsets and what branch and bound ..."
 def plot_itemset_tree(T:np.ndarray,     # boolean (n, items); few items
                       u:np.ndarray,     # signed weights
                       max_length:int=4, # largest set

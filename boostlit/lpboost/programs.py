@@ -20,8 +20,6 @@ from .column_generation import ProgramSolution, is_constant, n_inputs
 from .languages import ITEM, LANGUAGES, NodeLabel, check_patterns
 
 # %% ../../nbs/lpboost/12_programs.ipynb #f5e20fd9
-#| code-fold: true
-#| code-summary: "A solution as plain arrays"
 def pack_model(est:Any, part:Any, solution:ProgramSolution)->dict:
     "What a model remembers of a solution: patterns as arrays, weights, stages, margins."
     language, known = LANGUAGES[est.language_], part.hypotheses[:len(solution.alpha)]
@@ -53,8 +51,6 @@ def supports(language:Any, part:Any, hypotheses:list)->np.ndarray:
     return np.array(shares, np.float64)
 
 # %% ../../nbs/lpboost/12_programs.ipynb #a5457e85
-#| code-fold: true
-#| code-summary: "`model_columns`, `model_scores`, `model_stages`"
 def model_columns(est:Any, model:dict, X:Any)->np.ndarray: # (columns, n)
     "Outputs of a model's columns, constants included."
     out = np.empty((len(model["constant"]), n_inputs(X)))
@@ -75,8 +71,6 @@ def model_stages(est:Any, model:dict, X:Any)->"Iterator[np.ndarray]":
     yield model["alpha"] @ out
 
 # %% ../../nbs/lpboost/12_programs.ipynb #e5fbd1f7
-#| code-fold: true
-#| code-summary: "Terms in words, and their weight by feature"
 def model_terms(est:Any)->"pyarrow.Table":
     "Patterns with their weights, largest first; a negative weight votes for the other class."
     rows = [row for target, m in zip(est.targets(), est.models_) for row in program_terms(est, m,
@@ -115,8 +109,6 @@ def weight_shares(est:Any)->np.ndarray:
     return shares/shares.sum() if shares.sum() > 0 else shares
 
 # %% ../../nbs/lpboost/12_programs.ipynb #76a1e408
-#| code-fold: true
-#| code-summary: "Declarations of the three estimators"
 def model_fields(language:str)->Group:
     "One program of a model."
     if language not in LANGUAGES: raise ValueError("its language_ is not one of the house")
@@ -143,8 +135,6 @@ def language_fields(language:str)->dict:
     return {"node_names_": Each(NodeLabel(), "nodes"), "edge_names_": Each(NodeLabel(), "edges")}
 
 # %% ../../nbs/lpboost/12_programs.ipynb #f9c92edd
-#| code-fold: true
-#| code-summary: "Fields by program"
 def lpboost_fields(state:dict, program:str)->dict:
     "What the file of an estimator of this page holds."
     language = state.get("language_")

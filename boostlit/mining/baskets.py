@@ -8,8 +8,6 @@ __all__ = ['Baskets', 'from_matrix', 'from_sparse', 'from_arrow', 'from_lists', 
            'from_file', 'read_baskets', 'support_count']
 
 # %% ../../nbs/mining/00_baskets.ipynb #98d66d9f
-#| code-fold: true
-#| code-summary: "Imports of the module"
 import numbers
 import os
 from typing import Any, NamedTuple
@@ -25,8 +23,6 @@ class Baskets(NamedTuple):
     names: "pa.Array|None"      # name of every item, or None if numbers are all there is
 
 # %% ../../nbs/mining/00_baskets.ipynb #9f85caf9
-#| code-fold: true
-#| code-summary: "from_matrix: rows of a 0/1 matrix"
 def from_matrix(table, names=None)->Baskets:
     "Rows of a 0/1 matrix."
     table = np.asarray(table)
@@ -48,8 +44,6 @@ def from_matrix(table, names=None)->Baskets:
                    if names is None else pa.array(map(str, names)))
 
 # %% ../../nbs/mining/00_baskets.ipynb #97347589
-#| code-fold: true
-#| code-summary: "from_sparse: rows of a sparse matrix: any positive entry is a presence"
 def from_sparse(table)->Baskets:
     "Rows of a sparse matrix: any positive entry is a presence."
     rows = table.tocsr().copy()
@@ -63,8 +57,6 @@ def from_sparse(table)->Baskets:
     return _numbered(rows.indptr, rows.indices, rows.shape[1])
 
 # %% ../../nbs/mining/00_baskets.ipynb #6708a798
-#| code-fold: true
-#| code-summary: "_numbered: compressed rows of item numbers"
 def _numbered(pointers, items, n_items=None)->Baskets:
     "Compressed rows of item numbers."
     items = np.ascontiguousarray(items)
@@ -81,8 +73,6 @@ def _numbered(pointers, items, n_items=None)->Baskets:
                    largest if n_items is None else n_items, None)
 
 # %% ../../nbs/mining/00_baskets.ipynb #340103c4
-#| code-fold: true
-#| code-summary: "_named: compressed rows of words"
 def _named(pointers, column:pa.Array)->Baskets:
     "Compressed rows of words."
     if column.null_count:
@@ -97,8 +87,6 @@ def _named(pointers, column:pa.Array)->Baskets:
     return Baskets(np.asarray(pointers, np.int64), codes, len(order), words.take(pa.array(order)))
 
 # %% ../../nbs/mining/00_baskets.ipynb #6cf67b64
-#| code-fold: true
-#| code-summary: "_whole: one Arrow array, whatever the chunks"
 def _whole(column):
     "One Arrow array, whatever the chunks."
     if isinstance(column, pa.ChunkedArray):
@@ -106,8 +94,6 @@ def _whole(column):
     return column
 
 # %% ../../nbs/mining/00_baskets.ipynb #65b6a67d
-#| code-fold: true
-#| code-summary: "from_arrow: rows of an Arrow list column of numbers or words; a null list is"
 def from_arrow(column)->Baskets:
     "Rows of an Arrow list column of numbers or words; a null list is an empty row."
     column = _whole(column)
@@ -127,8 +113,6 @@ def from_arrow(column)->Baskets:
     raise ValueError(f"items must be integers or strings, got {items.type}")
 
 # %% ../../nbs/mining/00_baskets.ipynb #ba3f405d
-#| code-fold: true
-#| code-summary: "from_lists: rows of a plain list of lists (or sets) of numbers or words"
 def from_lists(rows)->Baskets:
     "Rows of a plain list of lists (or sets) of numbers or words."
     rows = [[] if row is None else list(row) for row in rows]
@@ -155,8 +139,6 @@ def from_long(orders, items)->Baskets:
     return _named(pointers, sorted_items)
 
 # %% ../../nbs/mining/00_baskets.ipynb #dbdea645
-#| code-fold: true
-#| code-summary: "_frame: an Arrow table: long if columns are named, else one list column, else"
 def _frame(table, order, item)->Baskets:
     "An Arrow table: long if columns are named, else one list column, else one-hot."
     if (order is None) != (item is None):
@@ -175,8 +157,6 @@ def _frame(table, order, item)->Baskets:
                        table.column_names)
 
 # %% ../../nbs/mining/00_baskets.ipynb #e6fc38a6
-#| code-fold: true
-#| code-summary: "_blocks: pieces of a text file that end with a line"
 def _blocks(path, size=1 << 24):
     "Pieces of a text file that end with a line."
     with open(path, encoding="utf-8") as file:
@@ -187,8 +167,6 @@ def _blocks(path, size=1 << 24):
             yield block + file.readline()
 
 # %% ../../nbs/mining/00_baskets.ipynb #3dc238d8
-#| code-fold: true
-#| code-summary: "from_file: baskets of a FIMI or CSV file"
 def from_file(path, order=None, item=None)->Baskets:
     "Baskets of a FIMI or CSV file."
     if order is not None or item is not None:
@@ -212,8 +190,6 @@ def from_file(path, order=None, item=None)->Baskets:
                   pa.DictionaryArray.from_arrays(pa.array(items), pa.array(words, pa.string())))
 
 # %% ../../nbs/mining/00_baskets.ipynb #7e4fb731
-#| code-fold: true
-#| code-summary: "read_baskets: reads transactions in any of the forms people have them in"
 def read_baskets(transactions:Any, # lists, Series of lists, long table, one-hot frame
                  order:str|None=None,   # for a long table: the column that says which basket
                  item:str|None=None,    # and the column that says which item
@@ -270,8 +246,6 @@ def read_baskets(transactions:Any, # lists, Series of lists, long table, one-hot
     return from_matrix(np.asarray(data))
 
 # %% ../../nbs/mining/00_baskets.ipynb #712a5094
-#| code-fold: true
-#| code-summary: "_from_pandas: a Series of lists, a long frame, or a one-hot frame"
 def _from_pandas(data, order, item)->Baskets:
     "A Series of lists, a long frame, or a one-hot frame."
     if data.ndim == 1:

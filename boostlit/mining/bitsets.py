@@ -9,16 +9,12 @@ __all__ = ['popcount', 'lowest_bit', 'prefetch', 'gather_plan', 'gather_bits', '
            'covers', 'transpose64']
 
 # %% ../../nbs/mining/01_bitsets.ipynb #2c271cd5
-#| code-fold: true
-#| code-summary: "Imports of the module"
 import types
 import numpy as np
 from ..core.kernels import Kernel, LOCK, kernel
 from .baskets import read_baskets
 
 # %% ../../nbs/mining/01_bitsets.ipynb #1af5bad1
-#| code-fold: true
-#| code-summary: "Instruction: a kernel that is one machine instruction when compiled: `build`"
 class Instruction(Kernel):
     "A kernel that is one machine instruction when compiled: `build` makes it."
     def __init__(self, function, build):
@@ -42,8 +38,6 @@ class Instruction(Kernel):
         return cpu_target.typing_context.resolve_value_type(made)
 
 # %% ../../nbs/mining/01_bitsets.ipynb #635fddf6
-#| code-fold: true
-#| code-summary: "Inner, inner: a kernel for other kernels: compiled without what only Python"
 class Inner(Kernel):
     "A kernel for other kernels: compiled without what only Python and the cache would need."
     def dispatcher(self):
@@ -61,8 +55,6 @@ def inner(function)->Inner:
     return Inner(function)
 
 # %% ../../nbs/mining/01_bitsets.ipynb #245104c2
-#| code-fold: true
-#| code-summary: "_inner_function: numba's version of an inner kernel, optimised only as a part"
 def _inner_function(function):
     "numba's version of an inner kernel, optimised only as a part of those that call it."
     from numba import config, njit
@@ -84,8 +76,6 @@ def _inner_function(function):
     return fast
 
 # %% ../../nbs/mining/01_bitsets.ipynb #ad2b2328
-#| code-fold: true
-#| code-summary: "_popcount"
 def _popcount():
     from numba import types as kinds
     from numba.extending import intrinsic
@@ -96,8 +86,6 @@ def _popcount():
     return popcount
 
 # %% ../../nbs/mining/01_bitsets.ipynb #1767ed55
-#| code-fold: true
-#| code-summary: "_lowest_bit"
 def _lowest_bit():
     from numba import types as kinds
     from numba.extending import intrinsic
@@ -112,8 +100,6 @@ popcount = Instruction(lambda word: int(word).bit_count(), _popcount)
 lowest_bit = Instruction(lambda word: (int(word) & -int(word)).bit_length() - 1, _lowest_bit)
 
 # %% ../../nbs/mining/01_bitsets.ipynb #9b686609
-#| code-fold: true
-#| code-summary: "_prefetch"
 def _prefetch():
     from llvmlite import ir
     from numba import types as kinds
@@ -135,8 +121,6 @@ def _prefetch():
 prefetch = Instruction(lambda array, index: None, _prefetch)
 
 # %% ../../nbs/mining/01_bitsets.ipynb #5da63fca
-#| code-fold: true
-#| code-summary: "_squeeze_plan: masks of the six moves that bring the bits under a mask to the"
 @kernel()
 def _squeeze_plan(mask, plan):
     "Masks of the six moves that bring the bits under a mask to the low end."
@@ -150,8 +134,6 @@ def _squeeze_plan(mask, plan):
         gaps &= ~parity
 
 # %% ../../nbs/mining/01_bitsets.ipynb #88d0502a
-#| code-fold: true
-#| code-summary: "_squeeze: moves the bits of a word under a mask to the low end"
 @kernel()
 def _squeeze(word, mask, plan):
     "Moves the bits of a word under a mask to the low end."
@@ -162,8 +144,6 @@ def _squeeze(word, mask, plan):
     return word
 
 # %% ../../nbs/mining/01_bitsets.ipynb #87cd2a87
-#| code-fold: true
-#| code-summary: "_has_pext, _gather_plan"
 def _has_pext(context): return "+bmi2" in str(getattr(context.codegen(), "_tm_features", ""))
 
 def _gather_plan():
@@ -179,8 +159,6 @@ def _gather_plan():
     return gather_plan
 
 # %% ../../nbs/mining/01_bitsets.ipynb #64631f31
-#| code-fold: true
-#| code-summary: "_gather_bits"
 def _gather_bits():
     from llvmlite.ir import FunctionType
     from numba import types as kinds
@@ -200,8 +178,6 @@ def _gather_bits():
     return gather_bits
 
 # %% ../../nbs/mining/01_bitsets.ipynb #2d417b3d
-#| code-fold: true
-#| code-summary: "_make_plan, _gather"
 def _make_plan(mask, plan):
     _squeeze_plan.function(mask, plan)
 
@@ -214,8 +190,6 @@ gather_plan = Instruction(_make_plan, _gather_plan)
 gather_bits = Instruction(_gather, _gather_bits)
 
 # %% ../../nbs/mining/01_bitsets.ipynb #42cff28b
-#| code-fold: true
-#| code-summary: "_set_bits"
 @kernel(work=lambda pointers, items, by_item, bits: 16*len(items) + len(pointers))
 def _set_bits(pointers, items, by_item, bits):
     for row in range(len(pointers) - 1):
@@ -224,8 +198,6 @@ def _set_bits(pointers, items, by_item, bits):
             bits[i, j >> 6] |= np.uint64(1) << np.uint64(j & 63)
 
 # %% ../../nbs/mining/01_bitsets.ipynb #8dee2ac1
-#| code-fold: true
-#| code-summary: "_pack_columns"
 @kernel()
 def _pack_columns(table):
     n, d = table.shape
@@ -240,8 +212,6 @@ def _pack_columns(table):
     return out
 
 # %% ../../nbs/mining/01_bitsets.ipynb #771d9ee8
-#| code-fold: true
-#| code-summary: "_pack"
 def _pack(table): # boolean (n, d) -> uint64 (d, words of n bits)
     table = np.ascontiguousarray(table)
     if table.size > 1 << 18:
@@ -252,8 +222,6 @@ def _pack(table): # boolean (n, d) -> uint64 (d, words of n bits)
     return np.packbits(padded, axis=1, bitorder="little").view("<u8").astype(np.uint64, copy=False)
 
 # %% ../../nbs/mining/01_bitsets.ipynb #46dc8075
-#| code-fold: true
-#| code-summary: "read_transactions: a boolean matrix, or `Baskets`; refuses what does not fit"
 def read_transactions(transactions, n_items=None):
     "A boolean matrix, or `Baskets`; refuses what does not fit a vocabulary of `n_items`."
     if isinstance(transactions,
@@ -268,8 +236,6 @@ def read_transactions(transactions, n_items=None):
     return rows._replace(n_items=d)
 
 # %% ../../nbs/mining/01_bitsets.ipynb #d26c7d06
-#| code-fold: true
-#| code-summary: "_bits"
 def _bits(transactions, n_items, by_item):
     rows = read_transactions(transactions, n_items)
     if isinstance(rows, np.ndarray): return _pack(rows if by_item else rows.T), *rows.shape
@@ -283,8 +249,6 @@ def _bits(transactions, n_items, by_item):
     return bits, n, d
 
 # %% ../../nbs/mining/01_bitsets.ipynb #60c96622
-#| code-fold: true
-#| code-summary: "item_bits, row_bits: covers by item: bit t of row i says that transaction t"
 def item_bits(transactions,     # anything `read_baskets` takes
               n_items:int|None=None, # size of the vocabulary
              )->tuple:          # uint64 covers (items, words), number of rows, number of items
@@ -298,8 +262,6 @@ def row_bits(transactions,     # anything `read_baskets` takes
     return _bits(transactions, n_items, False)
 
 # %% ../../nbs/mining/01_bitsets.ipynb #eebf877b
-#| code-fold: true
-#| code-summary: "unpack_bits: the booleans behind packed words"
 def unpack_bits(bits:np.ndarray, # uint64 (m, words)
                 n:int,           # number of bits that count
                )->np.ndarray:    # boolean (m, n)
@@ -321,8 +283,6 @@ def cover(bits:np.ndarray, # item bits (items, words)
     return unpack_bits(np.bitwise_and.reduce(bits[items], axis=0)[None], n)[0]
 
 # %% ../../nbs/mining/01_bitsets.ipynb #1cb83425
-#| code-fold: true
-#| code-summary: "_covers"
 @kernel(work=lambda bits, n, pointers, items, out: out.size + 64*len(items)*bits.shape[1])
 def _covers(bits, n, pointers, items, out):
     for r in range(len(pointers) - 1):
@@ -334,8 +294,6 @@ def _covers(bits, n, pointers, items, out):
                 out[r, 64*w + b] = (m >> np.uint64(b)) & np.uint64(1)
 
 # %% ../../nbs/mining/01_bitsets.ipynb #a7e914d9
-#| code-fold: true
-#| code-summary: "covers: covers of many itemsets in one pass"
 def covers(bits:np.ndarray,     # item bits (items, words)
            n:int,               # number of transactions
            pointers:np.ndarray, # where each set starts in `items`, one more than sets
@@ -347,8 +305,6 @@ def covers(bits:np.ndarray,     # item bits (items, words)
     return out
 
 # %% ../../nbs/mining/01_bitsets.ipynb #ceb14d32
-#| code-fold: true
-#| code-summary: "transpose64: transposes 64 words of 64 bits in place: bit j of word i becomes"
 @kernel(work=lambda words: 600)
 def transpose64(words):
     "Transposes 64 words of 64 bits in place: bit j of word i becomes bit i of word j."

@@ -9,8 +9,6 @@ __all__ = ['apriori', 'fp_growth', 'closed_reference', 'itemset_schema', 'iter_i
            'generator_itemsets', 'top_itemsets']
 
 # %% ../../nbs/mining/02_itemsets.ipynb #f228cb5e
-#| code-fold: true
-#| code-summary: "Imports of the module"
 import itertools
 import numbers
 import threading
@@ -58,8 +56,6 @@ def apriori(transactions:list, # sets of items
     return found
 
 # %% ../../nbs/mining/02_itemsets.ipynb #914011bc
-#| code-fold: true
-#| code-summary: "fp_growth: all frequent itemsets by conditional data bases; a dictionary of"
 def fp_growth(paths:dict,      # tuple of items -> how often
               min_support:int, # smallest number of transactions
               suffix=frozenset(), # the set whose conditional data base this is
@@ -110,8 +106,6 @@ def closed_reference(X:np.ndarray,    # boolean transactions (n, items)
 class _TooMuch(Exception): pass
 
 # %% ../../nbs/mining/02_itemsets.ipynb #4b34f6cf
-#| code-fold: true
-#| code-summary: "_Integers: the search on covers as Python integers: for data so small that"
 class _Integers:
     "The search on covers as Python integers: for data so small that compiling would take longest."
     def __init__(self, columns, task, classes, need, budget):
@@ -161,8 +155,6 @@ class _Integers:
 _SMALL, _STEPS = 30_000, 60_000       # entries and steps up to which integers are tried
 
 # %% ../../nbs/mining/02_itemsets.ipynb #38ceaef0
-#| code-fold: true
-#| code-summary: "_integer_chunk: all sets as one chunk, or None if the search is not small"
 def _integer_chunk(baskets, task, codes, need, stats):
     "All sets as one chunk, or None if the search is not small."
     if len(baskets.items) > _SMALL: return None
@@ -185,8 +177,6 @@ def _integer_chunk(baskets, task, codes, need, stats):
     return _as_chunk(search.found, names, task.classes)
 
 # %% ../../nbs/mining/02_itemsets.ipynb #ea5fe570
-#| code-fold: true
-#| code-summary: "_as_chunk"
 def _as_chunk(found, names, classes):
     lists = [sorted(names[k] for k in items) for items, _, _ in found]
     return (np.array([i for row in lists for i in row], np.int32),
@@ -195,8 +185,6 @@ def _as_chunk(found, names, classes):
             np.array([c for _, _, c in found], np.int64).reshape(len(found), classes))
 
 # %% ../../nbs/mining/02_itemsets.ipynb #780a2c6e
-#| code-fold: true
-#| code-summary: "_dense: whether bits over all rows are the better picture: a tenth of the"
 def _dense(baskets, support, classes):
     "Whether bits over all rows are the better picture: a tenth of the cells is filled."
     n = len(baskets.pointers) - 1
@@ -209,8 +197,6 @@ def _dense(baskets, support, classes):
     return frequent.sum() >= .1*m*n and size < max(2**28, 32*baskets.items.nbytes)
 
 # %% ../../nbs/mining/02_itemsets.ipynb #cd590192
-#| code-fold: true
-#| code-summary: "_bit_chunks: chunks from the engine of bits and tables"
 def _bit_chunks(baskets, task, codes, need, chunk, stats):
     "Chunks from the engine of bits and tables."
     bits, n, _ = item_bits(baskets)
@@ -233,8 +219,6 @@ def _bit_chunks(baskets, task, codes, need, chunk, stats):
         size = min(chunk, size*2)
 
 # %% ../../nbs/mining/02_itemsets.ipynb #85a69357
-#| code-fold: true
-#| code-summary: "_from_lists: chunks from the engine of lists"
 def _from_lists(baskets, task, codes, need, chunk, stats, n_jobs):
     "Chunks from the engine of lists."
     group = task.target in (CLOSED, MAXIMAL, CLOSURES) and (task.max_length == 0
@@ -250,8 +234,6 @@ def _from_lists(baskets, task, codes, need, chunk, stats, n_jobs):
     yield from _threads(mine, _blocks(rows, n_jobs), stats, n_jobs)
 
 # %% ../../nbs/mining/02_itemsets.ipynb #d856af97
-#| code-fold: true
-#| code-summary: "_blocks: ranges of the root's branches, last ones first, of about equal work"
 def _blocks(rows, n_jobs):
     "Ranges of the root's branches, last ones first, of about equal work."
     m = len(rows.support)
@@ -261,8 +243,6 @@ def _blocks(rows, n_jobs):
     return [(int(a), int(b)) for a, b in zip(edges[:-1], edges[1:])][::-1]
 
 # %% ../../nbs/mining/02_itemsets.ipynb #2b2eab21
-#| code-fold: true
-#| code-summary: "_threads: the chunks of all blocks, in order"
 def _threads(mine, blocks, stats, n_jobs):
     "The chunks of all blocks, in order."
     stop, nodes = threading.Event(), []
@@ -283,8 +263,6 @@ def _threads(mine, blocks, stats, n_jobs):
     if stats is not None: stats["nodes"] = sum(nodes)
 
 # %% ../../nbs/mining/02_itemsets.ipynb #b0bc7675
-#| code-fold: true
-#| code-summary: "itemset_schema: what a table of itemsets looks like"
 def itemset_schema(classes:int=0, # columns of class counts
                    names=None,    # names of the items, if they have any
                   )->pa.Schema:   # items, support[, counts]
@@ -296,8 +274,6 @@ def itemset_schema(classes:int=0, # columns of class counts
 _schema = itemset_schema
 
 # %% ../../nbs/mining/02_itemsets.ipynb #22edc49e
-#| code-fold: true
-#| code-summary: "_batch: one chunk as an Arrow record batch, sharing memory with the buffers"
 def _batch(chunk, classes, names):
     "One chunk as an Arrow record batch, sharing memory with the buffers."
     items, offsets, supports, counts = chunk
@@ -317,8 +293,6 @@ def _batch(chunk, classes, names):
 _TARGETS = {"frequent": FREQUENT, "closed": CLOSED, "maximal": MAXIMAL, "generators": FREE}
 
 # %% ../../nbs/mining/02_itemsets.ipynb #38f53b92
-#| code-fold: true
-#| code-summary: "_question: checked arguments as a task, and class codes"
 def _question(baskets, min_support, target, max_length, y, length):
     "Checked arguments as a task, and class codes."
     if target not in _TARGETS:
@@ -343,8 +317,6 @@ def _question(baskets, min_support, target, max_length, y, length):
     return Task(number, support_count(min_support, n), classes, limit, longest), codes
 
 # %% ../../nbs/mining/02_itemsets.ipynb #3b67e996
-#| code-fold: true
-#| code-summary: "_arguments: checked arguments: item bits, sizes, the support as a count"
 def _arguments(transactions, min_support, target, max_length, y):
     "Checked arguments: item bits, sizes, the support as a count, class codes."
     baskets = read_baskets(transactions)
@@ -352,8 +324,6 @@ def _arguments(transactions, min_support, target, max_length, y):
     return *item_bits(baskets), task.support, codes, task.classes
 
 # %% ../../nbs/mining/02_itemsets.ipynb #d0ade878
-#| code-fold: true
-#| code-summary: "_Hint: one warning when a search without a progress bar takes longer than"
 class _Hint:
     "One warning when a search without a progress bar takes longer than half a minute."
     def __init__(self, silent, seconds=30.):
@@ -371,8 +341,6 @@ class _Hint:
                       "progress=True", RuntimeWarning, stacklevel=4)
 
 # %% ../../nbs/mining/02_itemsets.ipynb #4e3710e3
-#| code-fold: true
-#| code-summary: "_once: the chunks without sets that came before"
 def _once(chunks, n_items):
     "The chunks without sets that came before."
     key, seen = np.random.default_rng(7).integers(1, 2**63, max(n_items, 1), dtype=np.uint64), set()
@@ -386,8 +354,6 @@ def _once(chunks, n_items):
                                np.cumsum(size[new])]).astype(np.int32), supports[new], counts[new])
 
 # %% ../../nbs/mining/02_itemsets.ipynb #bcc59a3d
-#| code-fold: true
-#| code-summary: "_chunks: chunks of sets from the engine that suits the data"
 def _chunks(baskets, task, codes, need, chunk, stats, form, n_jobs):
     "Chunks of sets from the engine that suits the data."
     if form not in ("auto", "integers", "lists", "bits"):
@@ -403,8 +369,6 @@ def _chunks(baskets, task, codes, need, chunk, stats, form, n_jobs):
     else: yield from _from_lists(baskets, task, codes, need, chunk, stats, n_jobs)
 
 # %% ../../nbs/mining/02_itemsets.ipynb #36a9c89f
-#| code-fold: true
-#| code-summary: "iter_itemsets: mines itemsets chunk by chunk, for outputs too large to keep"
 def iter_itemsets(transactions,         # anything `read_baskets` takes
                   min_support,          # smallest support: a count if int, a fraction if float
                   target:str="closed",  # "closed", "frequent", "maximal" or "generators"
@@ -438,8 +402,6 @@ def iter_itemsets(transactions,         # anything `read_baskets` takes
     bar.close()
 
 # %% ../../nbs/mining/02_itemsets.ipynb #719625b6
-#| code-fold: true
-#| code-summary: "_Renumbered, _compact, _named_again: baskets whose items were renumbered"
 class _Renumbered(Baskets):
     "Baskets whose items were renumbered; `original` has the old numbers."
 
@@ -456,8 +418,6 @@ def _named_again(chunk, baskets):
     return (baskets.original[chunk[0]], *chunk[1:])
 
 # %% ../../nbs/mining/02_itemsets.ipynb #6633d547
-#| code-fold: true
-#| code-summary: "_free_only: of sets that the search met, those that are generators"
 def _free_only(chunks, baskets, classes):
     "Of sets that the search met, those that are generators."
     items = np.concatenate([c[0] for c in chunks] or [np.empty(0, np.int32)])
@@ -481,8 +441,6 @@ def _free_only(chunks, baskets, classes):
                             np.cumsum(size[free])]).astype(np.int32), support[free], counts[free])
 
 # %% ../../nbs/mining/02_itemsets.ipynb #c73d7aa5
-#| code-fold: true
-#| code-summary: "mine_itemsets: mines itemsets into one Arrow table, or hands the chunks to a"
 def mine_itemsets(transactions, min_support, target:str="closed", max_length:int|None=None, y=None,
                   min_confidence=None, # as for `iter_itemsets`
                   max_sets:int=20_000_000, # give up with an error beyond this many sets
@@ -512,8 +470,6 @@ def mine_itemsets(transactions, min_support, target:str="closed", max_length:int
                                                 baskets.names))
 
 # %% ../../nbs/mining/02_itemsets.ipynb #106aa144
-#| code-fold: true
-#| code-summary: "closed_itemsets: all closed frequent itemsets; the empty set is left out"
 def closed_itemsets(transactions:Any,        # lists of words or numbers, frames, matrices, Arrow
                     min_support:int|float,   # smallest support: a count if int, a fraction if float
                     max_length:int|None=None,     # only sets of at most this length
@@ -564,8 +520,6 @@ def closed_itemsets(transactions:Any,        # lists of words or numbers, frames
                          progress, length, n_jobs)
 
 # %% ../../nbs/mining/02_itemsets.ipynb #97806c0c
-#| code-fold: true
-#| code-summary: "frequent_itemsets, maximal_itemsets: all frequent itemsets"
 def frequent_itemsets(transactions:Any, min_support:int|float, max_length:int|None=None,
                       y:"ArrayLike|None"=None, max_sets:int=20_000_000, progress:bool=False,
                       n_jobs:int=1)->"pa.Table": # as for `closed_itemsets`
@@ -645,8 +599,6 @@ def maximal_itemsets(transactions:Any, min_support:int|float, max_length:int|Non
                          None, progress, n_jobs=n_jobs)
 
 # %% ../../nbs/mining/02_itemsets.ipynb #c1a4f9da
-#| code-fold: true
-#| code-summary: "generator_itemsets: all frequent itemsets that lose rows with every item: the"
 def generator_itemsets(transactions:Any, min_support:int|float, max_length:int|None=None,
                        y:"ArrayLike|None"=None, max_sets:int=20_000_000, progress:bool=False,
                        n_jobs:int=1)->"pa.Table": # as for `closed_itemsets`
@@ -655,8 +607,6 @@ def generator_itemsets(transactions:Any, min_support:int|float, max_length:int|N
                          None, progress, n_jobs=n_jobs)
 
 # %% ../../nbs/mining/02_itemsets.ipynb #6fb4b2a1
-#| code-fold: true
-#| code-summary: "top_itemsets: the `k` best closed itemsets by support or by a score"
 def top_itemsets(transactions,        # anything `read_baskets` takes
                  k:int,               # how many closed sets
                  min_length:int=1,    # only sets of at least this many items

@@ -8,8 +8,6 @@ __all__ = ['association_measures', 'corrected', 'association_rules', 'rules_of_s
            'Significance', 'class_signs', 'westfall_young', 'tarone', 'significant_itemsets']
 
 # %% ../../nbs/mining/03_rules.ipynb #cda3b664
-#| code-fold: true
-#| code-summary: "Imports of the module"
 from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
@@ -21,8 +19,6 @@ from .bitsets import covers, item_bits
 from .itemsets import iter_itemsets, mine_itemsets
 
 # %% ../../nbs/mining/03_rules.ipynb #2e925083
-#| code-fold: true
-#| code-summary: "association_measures: the measures of Eq. (1), from counts (arrays of integers)"
 def association_measures(n, a, b, s)->dict: # one array for each measure
     "The measures of Eq. (1), from counts (arrays of integers)."
     n, a, b, s = (np.asarray(v, dtype=float) for v in (n, a, b, s))
@@ -56,8 +52,6 @@ def corrected(p,                    # p-values of all tests that were made
     return out
 
 # %% ../../nbs/mining/03_rules.ipynb #9a88369e
-#| code-fold: true
-#| code-summary: "_Sets: frequent sets as flat arrays, with supports of their parts found by"
 class _Sets:
     "Frequent sets as flat arrays, with supports of their parts found by digest."
     def __init__(self, table, n, n_items):
@@ -102,8 +96,6 @@ class _Sets:
         return out
 
 # %% ../../nbs/mining/03_rules.ipynb #f0294abc
-#| code-fold: true
-#| code-summary: "_Splits: rules as numbers of sets: whole, left and right"
 class _Splits(NamedTuple):
     "Rules as numbers of sets: whole, left and right."
     whole: np.ndarray
@@ -112,8 +104,6 @@ class _Splits(NamedTuple):
     mask: np.ndarray
 
 # %% ../../nbs/mining/03_rules.ipynb #cccb72b5
-#| code-fold: true
-#| code-summary: "_splits: all rules from the frequent sets of one size"
 def _splits(sets, size, single):
     "All rules from the frequent sets of one size."
     whole = np.flatnonzero(sets.size == size)
@@ -129,8 +119,6 @@ def _splits(sets, size, single):
     return _Splits(*(np.concatenate(column) for column in zip(*parts)))
 
 # %% ../../nbs/mining/03_rules.ipynb #06caea4f
-#| code-fold: true
-#| code-summary: "_lists_of: an Arrow list column of some of the sets"
 def _lists_of(sets, which, names):
     "An Arrow list column of some of the sets."
     size = sets.size[which]
@@ -141,8 +129,6 @@ def _lists_of(sets, which, names):
                                     flat)
 
 # %% ../../nbs/mining/03_rules.ipynb #08a0fad7
-#| code-fold: true
-#| code-summary: "association_rules: association rules with their measures and corrected"
 def association_rules(transactions:Any,           # anything `read_baskets` takes
                       min_support:int|float,      # smallest support of both sides together
                       min_confidence:float=.5,    # smallest confidence
@@ -209,8 +195,6 @@ def association_rules(transactions:Any,           # anything `read_baskets` take
 _COUNTS = ("support", "antecedent_support", "consequent_support")
 
 # %% ../../nbs/mining/03_rules.ipynb #5b8a62a3
-#| code-fold: true
-#| code-summary: "rules_of_sets: rules from a table of all frequent sets"
 def rules_of_sets(table, n, n_items, names, min_confidence, single, redundant, correction):
     "Rules from a table of all frequent sets."
     sets = _Sets(table, n, n_items)
@@ -233,8 +217,6 @@ def rules_of_sets(table, n, n_items, names, min_confidence, single, redundant, c
     return pa.table(columns | {name: pa.array(value[keep]) for name, value in measures.items()})
 
 # %% ../../nbs/mining/03_rules.ipynb #1178eebc
-#| code-fold: true
-#| code-summary: "_Fisher: two-sided p-values of Eq. (2) for all supports, made when first"
 class _Fisher:
     "Two-sided p-values of Eq. (2) for all supports, made when first asked for."
     def __init__(self, n, positives):
@@ -275,8 +257,6 @@ class Significance(NamedTuple):
     rows: list             # (pattern, support, count in class 1, p-value), by rising p-value
 
 # %% ../../nbs/mining/03_rules.ipynb #0db09f8c
-#| code-fold: true
-#| code-summary: "class_signs: labels as booleans; which class is counted is the larger label"
 def class_signs(y, n):
     "Labels as booleans; which class is counted is the larger label."
     y = np.asarray(y)
@@ -288,8 +268,6 @@ def class_signs(y, n):
     return y == classes[1]
 
 # %% ../../nbs/mining/03_rules.ipynb #447f6623
-#| code-fold: true
-#| code-summary: "westfall_young: significant patterns by permutation of the labels, with the"
 def westfall_young(patterns,             # function (low, high) -> blocks (names
                    y,                    # boolean labels
                    alpha=.05,            # bound on the chance of any false claim
@@ -322,8 +300,6 @@ def westfall_young(patterns,             # function (low, high) -> blocks (names
     return Significance(float(delta), high, len(rows), found)
 
 # %% ../../nbs/mining/03_rules.ipynb #72d44646
-#| code-fold: true
-#| code-summary: "tarone: significant patterns by Tarone's correction"
 def tarone(patterns, count, y, alpha=.05)->Significance: # count(low, most)
     "Significant patterns by Tarone's correction."
     n, fisher = len(y), _Fisher(len(y), int(y.sum()))
@@ -343,8 +319,6 @@ def tarone(patterns, count, y, alpha=.05)->Significance: # count(low, most)
                         sorted((r for r in rows if r[3] <= threshold), key=lambda r: r[3]))
 
 # %% ../../nbs/mining/03_rules.ipynb #9e1ba9a1
-#| code-fold: true
-#| code-summary: "_itemset_blocks: a source of closed itemsets with their covers, for the two"
 def _itemset_blocks(baskets, block=2048):
     "A source of closed itemsets with their covers, for the two tests."
     bits, n, _ = item_bits(baskets)
@@ -366,8 +340,6 @@ def _itemset_blocks(baskets, block=2048):
     return patterns, count
 
 # %% ../../nbs/mining/03_rules.ipynb #4e7bdcdb
-#| code-fold: true
-#| code-summary: "significant_itemsets: closed itemsets that are associated with the class"
 def significant_itemsets(transactions:Any,           # anything `read_baskets` takes
                          y:Any,                      # two classes, one label a transaction
                          alpha:float=.05,            # bound on the chance that any claim is false

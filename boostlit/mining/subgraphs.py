@@ -10,8 +10,6 @@ __all__ = ['GraphSet', 'graph_set', 'as_graphs', 'to_graph_set', 'graph_pairs', 
            'plot_pattern', 'plot_search_tree']
 
 # %% ../../nbs/mining/05_subgraphs.ipynb #b22d84d1
-#| code-fold: true
-#| code-summary: "Imports of the module"
 from collections import namedtuple
 import heapq
 import numpy as np
@@ -21,8 +19,6 @@ from .graph_kernels import (code_graph, count_images, evaluate_nodes,
 from .rules import Significance, tarone, class_signs, westfall_young
 
 # %% ../../nbs/mining/05_subgraphs.ipynb #c277e412
-#| code-fold: true
-#| code-summary: "_names: distinct labels, rarest first, unless given"
 GraphSet = namedtuple("GraphSet", "node_label graph ptr to edge_label n node_names edge_names")
 
 def _names(values, names):
@@ -33,8 +29,6 @@ def _names(values, names):
     return sorted(count, key=lambda v: (count[v], str(v)))
 
 # %% ../../nbs/mining/05_subgraphs.ipynb #448f7674
-#| code-fold: true
-#| code-summary: "_check_edges: edges of graph `k` inside its `n` nodes, no loops, no"
 def _check_edges(k, n, edges):
     "Edges of graph `k` inside its `n` nodes, no loops, no repetitions."
     seen = set()
@@ -48,8 +42,6 @@ def _check_edges(k, n, edges):
         seen.add((min(a, b), max(a, b)))
 
 # %% ../../nbs/mining/05_subgraphs.ipynb #1cf035ab
-#| code-fold: true
-#| code-summary: "graph_set: undirected labelled graphs as flat arrays"
 def graph_set(nodes:list,           # one list of node labels a graph
               edges:list,           # one list of (node, node, label) a graph, 0-based
               node_names:list|None=None, # labels to code, in order; found if None
@@ -80,8 +72,6 @@ def graph_set(nodes:list,           # one list of node labels a graph
     )
 
 # %% ../../nbs/mining/05_subgraphs.ipynb #63777937
-#| code-fold: true
-#| code-summary: "as_graphs: any accepted collection of graphs as plain lists"
 def as_graphs(X,                 # GraphSet, Arrow table, networkx graphs or (nodes, edges) pairs
              )->list:            # one (nodes, edges) pair a graph
     "Any accepted collection of graphs as plain lists."
@@ -95,8 +85,6 @@ def as_graphs(X,                 # GraphSet, Arrow table, networkx graphs or (no
             for g in X]
 
 # %% ../../nbs/mining/05_subgraphs.ipynb #96ca0215
-#| code-fold: true
-#| code-summary: "_plain_pair"
 def _plain_pair(g):
     if not isinstance(g, (tuple, list)) or len(g) != 2:
         raise ValueError(
@@ -106,8 +94,6 @@ def _plain_pair(g):
     return list(g[0]), [tuple(e) for e in g[1]]
 
 # %% ../../nbs/mining/05_subgraphs.ipynb #f08051be
-#| code-fold: true
-#| code-summary: "_networkx_pair"
 def _networkx_pair(g):
     if g.is_directed() or g.is_multigraph():
         raise ValueError(
@@ -119,8 +105,6 @@ def _networkx_pair(g):
                                        d in g.edges(data=True)]
 
 # %% ../../nbs/mining/05_subgraphs.ipynb #ada4603d
-#| code-fold: true
-#| code-summary: "to_graph_set: any accepted collection of graphs as flat arrays"
 def to_graph_set(X,                 # any collection of graphs, see `as_graphs`
                  node_names=None,   # labels known from training
                  edge_names=None,   # the same for edges
@@ -132,8 +116,6 @@ def to_graph_set(X,                 # any collection of graphs, see `as_graphs`
     return graph_set([v for v, _ in pairs], [e for _, e in pairs], node_names, edge_names)
 
 # %% ../../nbs/mining/05_subgraphs.ipynb #2cd9f2dc
-#| code-fold: true
-#| code-summary: "graph_pairs: back from flat arrays to lists"
 def graph_pairs(g:GraphSet)->list: # (nodes, edges) a graph
     "Back from flat arrays to lists."
     start = np.searchsorted(g.graph, np.arange(g.n+1))
@@ -147,8 +129,6 @@ def graph_pairs(g:GraphSet)->list: # (nodes, edges) a graph
     return out
 
 # %% ../../nbs/mining/05_subgraphs.ipynb #eee85d15
-#| code-fold: true
-#| code-summary: "random_graphs: random labelled graphs, for tests and pictures"
 def random_graphs(n:int,             # graphs
                   nodes:int,         # nodes a graph
                   density:float=.35, # chance of an edge
@@ -176,8 +156,6 @@ def rightmost_path(code):
         v = parent[v]
 
 # %% ../../nbs/mining/05_subgraphs.ipynb #42080e52
-#| code-fold: true
-#| code-summary: "extensions: all edges that may follow `code` on this walk, as (sort key, row"
 def extensions(walk, code, labels, adjacent):
     "All edges that may follow `code` on this walk, as (sort key, row, node)."
     path, done, n = rightmost_path(code), {frozenset(r[:2]) for r in code}, len(walk)
@@ -209,8 +187,6 @@ def minimum_code(labels:list, # node labels (integers)
     return root, code
 
 # %% ../../nbs/mining/05_subgraphs.ipynb #207f50ec
-#| code-fold: true
-#| code-summary: "PatternTree: patterns found so far, parents before children, with their"
 _SHAPES = ("any", "tree", "path")
 
 class PatternTree:
@@ -299,8 +275,6 @@ class PatternTree:
         return self
 
 # %% ../../nbs/mining/05_subgraphs.ipynb #47de55e6
-#| code-fold: true
-#| code-summary: "SubgraphOracle: best connected subgraphs under given weights; a hypothesis is"
 class SubgraphOracle:
     "Best connected subgraphs under given weights; a hypothesis is (pattern number, sign)."
     def __init__(self, graphs,             # any collection of graphs
@@ -358,8 +332,6 @@ class SubgraphOracle:
         return int(self.tree.root[hypothesis[0]]), self.tree.code(hypothesis[0])
 
 # %% ../../nbs/mining/05_subgraphs.ipynb #0ac1f6a2
-#| code-fold: true
-#| code-summary: "_Search: one question to the tree: evaluate what is stored, mine what is"
 class _Search:
     "One question to the tree: evaluate what is stored, mine what is promising."
     def __init__(self, tree, u, signed, k, threshold):
@@ -403,8 +375,6 @@ class _Search:
         return 1 if 2*self.u[c].sum() >= self.total else -1
 
 # %% ../../nbs/mining/05_subgraphs.ipynb #30a36444
-#| code-fold: true
-#| code-summary: "_subgraph_blocks: a source of subgraph patterns with their covers, for the"
 def _subgraph_blocks(graphs, max_length):
     "A source of subgraph patterns with their covers, for the tests of significance."
     def mined(low):
@@ -422,8 +392,6 @@ def _subgraph_blocks(graphs, max_length):
     return patterns, lambda low, most: len(mined(low)[1])
 
 # %% ../../nbs/mining/05_subgraphs.ipynb #94b54ef5
-#| code-fold: true
-#| code-summary: "significant_subgraphs: connected subgraphs associated with the class, with"
 def significant_subgraphs(graphs,                  # any collection of graphs
                           y,                       # two classes, one label a graph
                           max_length:int=4,        # most edges of a pattern
@@ -440,8 +408,6 @@ def significant_subgraphs(graphs,                  # any collection of graphs
     return westfall_young(patterns, labels, alpha, n_permutations, seed)
 
 # %% ../../nbs/mining/05_subgraphs.ipynb #e2743b47
-#| code-fold: true
-#| code-summary: "pattern_counts, contains: how often is the pattern in each graph, by its"
 def pattern_counts(graphs:GraphSet,  # graphs coded with the same label names
                    root:int,         # label of node 0
                    code:np.ndarray,  # (L, 4) rows
@@ -465,8 +431,6 @@ def contains(graphs:GraphSet,  # graphs coded with the same label names
     return pattern_counts(graphs, root, code) >= least
 
 # %% ../../nbs/mining/05_subgraphs.ipynb #ffaa666d
-#| code-fold: true
-#| code-summary: "describe_pattern: a pattern in words: every edge with the numbers of its nodes"
 def describe_pattern(root:int,         # label of node 0
                      code:np.ndarray,  # rows
                      node_names:list,  # label names
@@ -481,8 +445,6 @@ def describe_pattern(root:int,         # label of node 0
     return ", ".join(f"{label[i]}{i} -{e}- {label[j]}{j}" for i, j, e in parts) or f"{label[0]}0"
 
 # %% ../../nbs/mining/05_subgraphs.ipynb #1fc1a093
-#| code-fold: true
-#| code-summary: "plot_pattern: draw a pattern; places come from its path lengths by classical"
 def plot_pattern(root:int,        # label of node 0
                  code:np.ndarray, # rows
                  node_names:list, # label names
@@ -520,8 +482,6 @@ def plot_pattern(root:int,        # label of node 0
     return ax
 
 # %% ../../nbs/mining/05_subgraphs.ipynb #d370fe9d
-#| code-fold: true
-#| code-summary: "plot_search_tree: draw the whole pattern tree and what one search visits of it"
 def plot_search_tree(oracle,  # an unused SubgraphOracle
                      y, w,    # labels and weights
                      ax=None, # axes; a new figure if None

@@ -8,8 +8,6 @@ __all__ = ['pattern_gain', 'best_itemset_reference', 'best_itemsets', 'ItemsetOr
            'itemset_outputs', 'count_patterns']
 
 # %% ../../nbs/mining/04_weighted_search.ipynb #b7a9032b
-#| code-fold: true
-#| code-summary: "Imports of the module"
 import numbers
 import numpy as np
 from ..core.tables import progress_bar
@@ -30,8 +28,6 @@ def pattern_gain(X:np.ndarray,  # boolean transactions (n, items)
     return float(s if kind == "presence" else omega*(2*s - u.sum()))
 
 # %% ../../nbs/mining/04_weighted_search.ipynb #daf2899c
-#| code-fold: true
-#| code-summary: "best_itemset_reference: branch and bound for the best pattern, as short as it"
 def best_itemset_reference(X:np.ndarray,        # boolean transactions (n, items)
                            u:np.ndarray,        # signed weights w*y
                            max_length:int|None=None, # largest pattern
@@ -55,8 +51,6 @@ def best_itemset_reference(X:np.ndarray,        # boolean transactions (n, items
     return best, nodes
 
 # %% ../../nbs/mining/04_weighted_search.ipynb #90a5aa97
-#| code-fold: true
-#| code-summary: "_prepare"
 def _prepare(rows, u, kind, max_length, min_support, k, d):
     u = np.ascontiguousarray(u, dtype=np.float64)
     if u.shape != (len(rows),):
@@ -80,8 +74,6 @@ _support_count = support_count
 _SLICE = 1 << 16          # patterns between two returns to Python, where Ctrl-C is heard
 
 # %% ../../nbs/mining/04_weighted_search.ipynb #76337b3e
-#| code-fold: true
-#| code-summary: "_in_slices: the same with a pause after every slice, for searches that may be"
 def _in_slices(rows, u, key, d, longest, min_support, signed, threshold, budget, dive, found, top):
     "The same with a pause after every slice, for searches that may be long."
     walk, nodes = new_walk(*rows.shape, u, d, longest, dive), 0
@@ -92,8 +84,6 @@ def _in_slices(rows, u, key, d, longest, min_support, signed, threshold, budget,
         if done or nodes >= budget: return found, nodes, done
 
 # %% ../../nbs/mining/04_weighted_search.ipynb #2d269695
-#| code-fold: true
-#| code-summary: "_run"
 def _run(rows, u, d, longest, top, min_support, signed, threshold, budget, allow_empty):
     key = np.random.default_rng(0).integers(1, 2**63, len(u), dtype=np.int64).astype(np.uint64)
     found = nodes = 0
@@ -113,8 +103,6 @@ def _run(rows, u, d, longest, top, min_support, signed, threshold, budget, allow
     return found, nodes + a, done
 
 # %% ../../nbs/mining/04_weighted_search.ipynb #1fb7942c
-#| code-fold: true
-#| code-summary: "best_itemsets: the `k` patterns of largest gain above `threshold`, one for"
 def best_itemsets(transactions,          # anything `read_baskets` takes, or a tuple from `row_bits`
                   u,                     # signed weights, w*y
                   max_length:int|None=None,   # largest pattern; None for no limit
@@ -131,7 +119,7 @@ def best_itemsets(transactions,          # anything `read_baskets` takes, or a t
                                                                          np.ndarray)
     rows, n, d = transactions if packed else row_bits(transactions)
     u, longest, top = _prepare(rows, u, kind, max_length, min_support, k, d)
-    support, signed, budget = _support_count(min_support, n), kind == "signed", int(node_budget
+    support, signed, budget = support_count(min_support, n), kind == "signed", int(node_budget
                                                                                     or 2**62)
     live, constant = u != 0, abs(u.sum()) if signed else 0.
     if support > 1: live[:] = True
@@ -147,8 +135,6 @@ def best_itemsets(transactions,          # anything `read_baskets` takes, or a t
             for a in range(found)], nodes, done
 
 # %% ../../nbs/mining/04_weighted_search.ipynb #af2ed8ad
-#| code-fold: true
-#| code-summary: "ItemsetOracle: answers every weighting of the transactions with the best"
 class ItemsetOracle:
     "Answers every weighting of the transactions with the best itemset(s), exactly."
     def __init__(self, transactions,    # anything `read_baskets` takes
@@ -201,8 +187,6 @@ class ItemsetOracle:
         return itemset_outputs(cover(bits, n, h[0]), h[1], self.values)
 
 # %% ../../nbs/mining/04_weighted_search.ipynb #c09107b0
-#| code-fold: true
-#| code-summary: "itemset_outputs: values of the hypothesis from the cover of its pattern"
 def itemset_outputs(covered:np.ndarray, # boolean: where the pattern is present
                     omega:int=1,        # sign
                     kind:str="signed",  # "signed" or "presence"
@@ -211,8 +195,6 @@ def itemset_outputs(covered:np.ndarray, # boolean: where the pattern is present
     return omega*np.where(covered, 1., 0. if kind == "presence" else -1.)
 
 # %% ../../nbs/mining/04_weighted_search.ipynb #871ccf45
-#| code-fold: true
-#| code-summary: "count_patterns: how many itemsets occur in at least one transaction, the work"
 def count_patterns(transactions,         # anything `read_baskets` takes
                    max_length:int,       # largest pattern
                    node_budget:int|None=None, # stop after about this many

@@ -54,8 +54,6 @@ def pairwise_reference(pairs:np.ndarray, # (n, 2, d)
     return stumps
 
 # %% ../../nbs/pairwise/03_boosting.ipynb #85f4d5ef
-#| code-fold: true
-#| code-summary: "`pair_scores`: sum of the stumps on each pair"
 def pair_scores(
     stumps: np.ndarray,  # array of dtype `PAIR_STUMP`
     pairs: np.ndarray,  # (n, 2, d)
@@ -77,8 +75,6 @@ def pair_scores(
     return out if staged else out[0]
 
 # %% ../../nbs/pairwise/03_boosting.ipynb #925ff554
-#| code-fold: true
-#| code-summary: "`candidate_projections`: candidate lines of each method"
 PROJECTIONS = ("swlda", "lda", "difference", "concatenation")
 
 def candidate_projections(projection:str, # one of `PROJECTIONS`
@@ -92,8 +88,6 @@ def candidate_projections(projection:str, # one of `PROJECTIONS`
     return np.arange(d), np.tile([1., -1.], (d, 1))
 
 # %% ../../nbs/pairwise/03_boosting.ipynb #d5199290
-#| code-fold: true
-#| code-summary: "`_LineSearch`: pairs component by component, and the search for the best stump"
 class _LineSearch:
     "Pairs component by component, and the search for the best stump."
     kind = "real"
@@ -134,8 +128,6 @@ class _LineSearch:
         return self.known[1]
 
 # %% ../../nbs/pairwise/03_boosting.ipynb #62144ee6
-#| code-fold: true
-#| code-summary: "`PairStumpOracle`: best pairwise stump for given targets and weights, over …"
 class PairStumpOracle(_LineSearch):
     "Best pairwise stump for given targets and weights, over all components at once."
 
@@ -209,8 +201,6 @@ class PairStumpOracle(_LineSearch):
         self.learn = bool(memory["learn"])
 
 # %% ../../nbs/pairwise/03_boosting.ipynb #62247333
-#| code-fold: true
-#| code-summary: "`ExactGentle`: gentle AdaBoost whose sums do not depend on the order of the rows"
 class ExactGentle(Gentle):
     "Gentle AdaBoost whose sums do not depend on the order of the rows."
     def start(self, y, weights, n_classes):
@@ -238,8 +228,6 @@ class ExactGentle(Gentle):
         state.error = float(self.exact_start @ (margins <= 0))
 
 # %% ../../nbs/pairwise/03_boosting.ipynb #8c999c8e
-#| code-fold: true
-#| code-summary: "`PairGentle`: gentle AdaBoost over pair stumps with exact sums"
 @serves(PairStumpOracle, Gentle)
 class PairGentle(Conversation):
     "Gentle AdaBoost over pair stumps with exact sums."

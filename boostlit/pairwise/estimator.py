@@ -26,8 +26,6 @@ from .boosting import PAIR_STUMP, PROJECTIONS, PairStumpOracle, pair_scores
 from .lifting import LiftedOracle, quadratic_scores, rotate_pairs
 
 # %% ../../nbs/pairwise/06_estimator.ipynb #4bc934b5
-#| code-fold: true
-#| code-summary: "`form_pairs`: pairs of samples, fetched by index where they are given by index"
 def form_pairs(
     pairs: "ArrayLike",  # (n, 2, d) pairs, or (n, 2) indices when there is a preprocessor
     preprocessor=None,  # (m, d) samples, or a function from indices to samples
@@ -53,8 +51,6 @@ def form_pairs(
     return samples.reshape(len(index), 2, -1)
 
 # %% ../../nbs/pairwise/06_estimator.ipynb #2915212d
-#| code-fold: true
-#| code-summary: "`check_shape`: complain about pairs of the wrong shape or number of features"
 def check_shape(est, pairs, reset:bool):
     "Complain about pairs of the wrong shape or number of features."
     shape = np.shape(pairs)
@@ -67,8 +63,6 @@ def check_shape(est, pairs, reset:bool):
                          f"fitted on {est.n_features_in_}")
 
 # %% ../../nbs/pairwise/06_estimator.ipynb #b78f2f21
-#| code-fold: true
-#| code-summary: "`check_pairs`: validated float64 pairs of shape (n, 2, d), and labels if given"
 def check_pairs(est, pairs, y="no_validation", reset=False):
     "Validated float64 pairs of shape (n, 2, d), and labels if given."
     if y is None:
@@ -82,8 +76,6 @@ def check_pairs(est, pairs, y="no_validation", reset=False):
     return out
 
 # %% ../../nbs/pairwise/06_estimator.ipynb #7416e9be
-#| code-fold: true
-#| code-summary: "`check_settings`: complain about parameters out of range"
 def check_settings(est):
     "Complain about parameters out of range."
     kinds = (*PROJECTIONS, "lifted")
@@ -95,8 +87,6 @@ def check_settings(est):
         raise ValueError(f"ridge must be None or not negative, got {est.ridge!r}")
 
 # %% ../../nbs/pairwise/06_estimator.ipynb #a52c5898
-#| code-fold: true
-#| code-summary: "`with_rate`: a copy of an estimator whose learning rate is spelt out, as the …"
 def with_rate(est):
     "A copy of an estimator whose learning rate is spelt out, as the loop wants it."
     spelt = copy.copy(est)
@@ -113,8 +103,6 @@ def keep_lift(est, oracle):
         est.mean_, est.axes_, est.spread_ratio_ = oracle.mean, oracle.axes, oracle.ratio
 
 # %% ../../nbs/pairwise/06_estimator.ipynb #bcc18a80
-#| code-fold: true
-#| code-summary: "`keep_terms`: stumps as records; a quadratic form, times its coefficient, as …"
 def keep_terms(est, hypotheses: list):
     "Stumps as records; a quadratic form, times its coefficient, as a constant and matrices."
     forms = [h for h in hypotheses if isinstance(h, dict)]
@@ -127,8 +115,6 @@ def keep_terms(est, hypotheses: list):
     )
 
 # %% ../../nbs/pairwise/06_estimator.ipynb #d1334d4f
-#| code-fold: true
-#| code-summary: "`scaled_stumps`: the stumps with their coefficients in their values"
 def scaled_stumps(est)->np.ndarray: # records of `PAIR_STUMP`
     "The stumps with their coefficients in their values."
     stumps, alphas = est.stumps_.copy(), est.alphas_[len(est.alphas_) - len(est.stumps_):]
@@ -137,8 +123,6 @@ def scaled_stumps(est)->np.ndarray: # records of `PAIR_STUMP`
     return stumps
 
 # %% ../../nbs/pairwise/06_estimator.ipynb #ad389948
-#| code-fold: true
-#| code-summary: "`score_pairs`: similarity of checked pairs, at the end or after every round"
 def score_pairs(est, X:np.ndarray, staged:bool=False)->np.ndarray: # (n,), or (rounds, n)
     "Similarity of checked pairs, at the end or after every round."
     stumps = scaled_stumps(est)
@@ -150,8 +134,6 @@ def score_pairs(est, X:np.ndarray, staged:bool=False)->np.ndarray: # (n,), or (r
     return np.concatenate([first[None], first + rest]) if staged else first + rest
 
 # %% ../../nbs/pairwise/06_estimator.ipynb #17e8d5a9
-#| code-fold: true
-#| code-summary: "`Ranking`: answer of `rank`"
 class Ranking(NamedTuple):
     "Answer of `rank`: for each query the gallery in order of similarity."
     # (queries, k) places in the gallery, most similar first; hides `tuple.index`
@@ -159,8 +141,6 @@ class Ranking(NamedTuple):
     score: np.ndarray       # (queries, k) their similarities
 
 # %% ../../nbs/pairwise/06_estimator.ipynb #de74a48a
-#| code-fold: true
-#| code-summary: "`rank_gallery`: gallery in order of similarity to each query; ties in the …"
 def rank_gallery(score,              # function from (n, 2, d) pairs to n similarities
                  query:np.ndarray,   # (q, d)
                  gallery:np.ndarray, # (g, d)
@@ -178,8 +158,6 @@ def rank_gallery(score,              # function from (n, 2, d) pairs to n simila
     return Ranking(index, scores)
 
 # %% ../../nbs/pairwise/06_estimator.ipynb #76490463
-#| code-fold: true
-#| code-summary: "`_PairDecisions`: thresholds and retrieval for a classifier of pairs with …"
 class _PairDecisions:
     "Thresholds and retrieval for a classifier of pairs with `pair_score`."
 
@@ -284,8 +262,6 @@ class _PairDecisions:
         return rank_gallery(lambda pairs: score_pairs(self, pairs), left, right, keep)
 
 # %% ../../nbs/pairwise/06_estimator.ipynb #4f611468
-#| code-fold: true
-#| code-summary: "`_samples`: checked samples, fetched by index where there is a preprocessor"
 def _samples(est, X):
     "Checked samples, fetched by index where there is a preprocessor."
     X = np.asarray(X)
@@ -293,8 +269,6 @@ def _samples(est, X):
     return check_pairs(est, doubled)[:, 0]
 
 # %% ../../nbs/pairwise/06_estimator.ipynb #83c7a31f
-#| code-fold: true
-#| code-summary: "`pair_file`: fields of the file of a pair classifier"
 def pair_file(
     lifted: bool,  # does the model have axes?
     n_axes: int,  # axes of its quadratic round; 0 for none
@@ -324,8 +298,6 @@ def pair_file(
     }
 
 # %% ../../nbs/pairwise/06_estimator.ipynb #1aa92a53
-#| code-fold: true
-#| code-summary: "`_PairFile`: what a model file of a pair classifier holds, and how it is checked"
 class _PairFile:
     "What a model file of a pair classifier holds, and how it is checked."
 
@@ -387,8 +359,6 @@ class _PairFile:
         return np.zeros((1, 2, self.n_features_in_))
 
 # %% ../../nbs/pairwise/06_estimator.ipynb #edf72d40
-#| code-fold: true
-#| code-summary: "`PairwiseBoostClassifier`: gentle AdaBoost of pairwise stumps"
 class PairwiseBoostClassifier(_PairDecisions, _PairFile, Booster):
     """Gentle AdaBoost of pairwise stumps: do two samples belong to the same class?
 
@@ -688,8 +658,6 @@ class PairwiseBoostClassifier(_PairDecisions, _PairFile, Booster):
         return tags
 
 # %% ../../nbs/pairwise/06_estimator.ipynb #593b9bcb
-#| code-fold: true
-#| code-summary: "`best_cut`: threshold that serves a purpose best on labelled pairs; halfway …"
 def best_cut(score:np.ndarray,       # similarities
              same:np.ndarray,        # boolean: is the pair of the same class?
              strategy:str="accuracy", # "accuracy", "f1", "max_tpr" or "max_tnr"
@@ -710,8 +678,6 @@ def best_cut(score:np.ndarray,       # similarities
     return float(cuts[np.where(possible, value, -2).argmax()])
 
 # %% ../../nbs/pairwise/06_estimator.ipynb #f4d05b78
-#| code-fold: true
-#| code-summary: "`_check_strategy`: complain about an unknown strategy, a missing rate, or …"
 def _check_strategy(strategy, min_rate, same):
     "Complain about an unknown strategy, a missing rate, or labels of one kind."
     if strategy not in ("accuracy", "f1", "max_tpr", "max_tnr"):
@@ -724,8 +690,6 @@ def _check_strategy(strategy, min_rate, same):
         raise ValueError("calibration needs both same and different pairs")
 
 # %% ../../nbs/pairwise/06_estimator.ipynb #ecb172f5
-#| code-fold: true
-#| code-summary: "`pair_terms`: the terms of a fitted pair classifier in words"
 def pair_terms(est) -> "pyarrow.Table":  # columns of `TERMS`
     "The terms of a fitted pair classifier in words."
     same, lifted = str(est.classes_[1]), est.projection == "lifted"
@@ -753,16 +717,12 @@ def pair_terms(est) -> "pyarrow.Table":  # columns of `TERMS`
     return terms_table(rows)
 
 # %% ../../nbs/pairwise/06_estimator.ipynb #08b0e15b
-#| code-fold: true
-#| code-summary: "`stump_angles`: angle of the line of every stump"
 def stump_angles(stumps:np.ndarray # of dtype `PAIR_STUMP`
                 )->np.ndarray:     # degrees in [0, 180); 135 is the difference, 45 the sum
     "Angle of the line of every stump."
     return np.degrees(np.arctan2(stumps["q"], stumps["p"])) % 180
 
 # %% ../../nbs/pairwise/06_estimator.ipynb #31b684d5
-#| code-fold: true
-#| code-summary: "`plot_directions`: direction of every stump over the rounds, coloured by …"
 def plot_directions(est,       # fitted `PairwiseBoostClassifier`
                     ax=None,   # matplotlib axes
                    ):          # the axes

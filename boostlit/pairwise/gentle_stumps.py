@@ -11,8 +11,6 @@ __all__ = ['best_threshold', 'gentle_stumps', 'stump_scores']
 import numpy as np
 
 # %% ../../nbs/pairwise/01_gentle_stumps.ipynb #0b531d98
-#| code-fold: true
-#| code-summary: "`best_threshold`: least-squares stump on one coordinate"
 def best_threshold(
     t: np.ndarray,  # coordinate of each sample
     z: np.ndarray,  # labels +1, -1
@@ -56,8 +54,6 @@ def gentle_stumps(
     return stumps, gains
 
 # %% ../../nbs/pairwise/01_gentle_stumps.ipynb #2ce38fc8
-#| code-fold: true
-#| code-summary: "`stump_scores`: f of each row"
 def stump_scores(stumps:list, # (feature, threshold, above, below) each
                  X:np.ndarray, # (n, d) samples
                 )->np.ndarray: # (n,)

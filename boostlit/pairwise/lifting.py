@@ -50,8 +50,6 @@ def pair_axes(
     return mean, axes, ratio[::-1]
 
 # %% ../../nbs/pairwise/05_lifting.ipynb #9af721da
-#| code-fold: true
-#| code-summary: "`_unit`: power of two near the largest value"
 def _unit(pairs):
     "Power of two near the largest value: squares of the scaled pairs neither over- nor underflow."
     largest = float(np.abs(pairs).max(initial=0.0))
@@ -60,8 +58,6 @@ def _unit(pairs):
     return 2.0 ** np.clip(np.frexp(largest)[1], -1000, 1000) if largest > 0 else 1.0
 
 # %% ../../nbs/pairwise/05_lifting.ipynb #e101c8d2
-#| code-fold: true
-#| code-summary: "`_weighted_columns`: x @ axes, added up column by column of X in a fixed order"
 def _weighted_columns(X, axes):
     "X @ axes, added up column by column of X in a fixed order."
     total = np.zeros((len(X), axes.shape[1]))
@@ -69,8 +65,6 @@ def _weighted_columns(X, axes):
     return total
 
 # %% ../../nbs/pairwise/05_lifting.ipynb #63c276a1
-#| code-fold: true
-#| code-summary: "`rotate_pairs`: differences (first) and centred sums (second) of the pairs …"
 def rotate_pairs(pairs:np.ndarray, # (n, 2, d)
                  mean:np.ndarray,  # (d,)
                  axes:np.ndarray,  # (d, k)
@@ -85,8 +79,6 @@ def rotate_pairs(pairs:np.ndarray, # (n, 2, d)
     return out
 
 # %% ../../nbs/pairwise/05_lifting.ipynb #c091b763
-#| code-fold: true
-#| code-summary: "`lift_products`: all products of differences, and of sums; lengths of …"
 def lift_products(
     R: np.ndarray,  # (n, 2, k) rotated pairs
 ) -> np.ndarray:  # (n, k(k+1)) products, off-diagonal ones times sqrt(2)
@@ -103,8 +95,6 @@ def _symmetric_matrices(beta, k):
     return tuple(a + np.triu(a, 1).T for a in M)
 
 # %% ../../nbs/pairwise/05_lifting.ipynb #1c0af587
-#| code-fold: true
-#| code-summary: "`quadratic_fit`: weighted ridge regression of the labels on all products"
 def quadratic_fit(R:np.ndarray,     # (n, 2, k) rotated pairs
                   z:np.ndarray,     # targets
                   w:np.ndarray,     # weights that sum to one
@@ -127,8 +117,6 @@ def quadratic_fit(R:np.ndarray,     # (n, 2, k) rotated pairs
         return float(zbar - mean@beta), *_symmetric_matrices(beta, k)
 
 # %% ../../nbs/pairwise/05_lifting.ipynb #cb5bbe90
-#| code-fold: true
-#| code-summary: "`quadratic_scores`: c + d'A d + s'B s of each rotated pair; axes beyond the …"
 def quadratic_scores(R:np.ndarray, # (n, 2, k) rotated pairs
                      c:float,      # constant
                      A:np.ndarray, # (m, m), m at most k: form of the differences
@@ -142,8 +130,6 @@ def quadratic_scores(R:np.ndarray, # (n, 2, k) rotated pairs
     return total
 
 # %% ../../nbs/pairwise/05_lifting.ipynb #ce84fadf
-#| code-fold: true
-#| code-summary: "`LiftedOracle`: pair stumps on squared differences and sums; its first …"
 class LiftedOracle:
     "Pair stumps on squared differences and sums; its first answer is a quadratic form."
 
@@ -212,8 +198,6 @@ class LiftedOracle:
             self.ridge = None
 
 # %% ../../nbs/pairwise/05_lifting.ipynb #f9dcd9ab
-#| code-fold: true
-#| code-summary: "`form_scores`: values of a quadratic form on rotated pairs"
 serves(LiftedOracle, Gentle)(PairGentle)   # exact sums here too
 
 def form_scores(R:np.ndarray, form:dict)->np.ndarray: # (n,)

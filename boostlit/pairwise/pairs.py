@@ -32,16 +32,12 @@ def pair_counts(
     return s, t, 2 * s + (K - 1) * t
 
 # %% ../../nbs/pairwise/04_pairs.ipynb #8be5e463
-#| code-fold: true
-#| code-summary: "`_generator`: a source of random numbers from a seed; RandomState and …"
 def _generator(random_state):
     "A source of random numbers from a seed; RandomState and Generator are used as they are."
     if isinstance(random_state, np.random.RandomState): return random_state
     return np.random.default_rng(random_state)
 
 # %% ../../nbs/pairwise/04_pairs.ipynb #31df12e8
-#| code-fold: true
-#| code-summary: "`draw_pairs`: pairs that use each sample at most once and are exactly fair …"
 def draw_pairs(
     y: "ArrayLike",  # class of each sample
     n_same: int,  # same-class pairs, a multiple of the number of classes
@@ -71,8 +67,6 @@ def draw_pairs(
     return pairs[rows], np.repeat([1, -1], [len(same), len(different)])[rows]
 
 # %% ../../nbs/pairwise/04_pairs.ipynb #6c3e61aa
-#| code-fold: true
-#| code-summary: "`split_pairs`: random training mask with the same share of each label"
 def split_pairs(z,                  # labels of the pairs
                 train_size:float=.5, # share of the pairs of each label that train
                 random_state=None,  # seed or Generator
@@ -88,8 +82,6 @@ def split_pairs(z,                  # labels of the pairs
     return train
 
 # %% ../../nbs/pairwise/04_pairs.ipynb #9f46bd5b
-#| code-fold: true
-#| code-summary: "`stack_pairs`: all samples of the pairs, one a row"
 def stack_pairs(pairs,        # (n, 2, d)
                )->np.ndarray: # (2n, d), the two samples of a pair on neighbouring rows
     "All samples of the pairs, one a row."
@@ -99,8 +91,6 @@ def stack_pairs(pairs,        # (n, 2, d)
     return pairs.reshape(-1, pairs.shape[2])
 
 # %% ../../nbs/pairwise/04_pairs.ipynb #53ce3629
-#| code-fold: true
-#| code-summary: "`PairTransformer`: applies a transformer of samples to both members of each pair"
 class PairTransformer(TransformerMixin, BaseEstimator):
     "Applies a transformer of samples to both members of each pair: (n, 2, d) to (n, 2, k)."
 
@@ -128,8 +118,6 @@ class PairTransformer(TransformerMixin, BaseEstimator):
         return tags
 
 # %% ../../nbs/pairwise/04_pairs.ipynb #5cdd7fab
-#| code-fold: true
-#| code-summary: "`split_classes`: mask of the samples whose class may be trained on; the …"
 def split_classes(y:"ArrayLike",     # class of each sample
                   n_test:int,        # number of classes kept for testing
                   random_state=None, # seed or Generator
@@ -143,8 +131,6 @@ def split_classes(y:"ArrayLike",     # class of each sample
     return ~np.isin(y, held)
 
 # %% ../../nbs/pairwise/04_pairs.ipynb #7dc99aa7
-#| code-fold: true
-#| code-summary: "`split_samples`: mask with the same share of every class"
 def split_samples(
     y: "ArrayLike",  # class of each sample
     test_size: float,  # share of each class kept for testing
@@ -156,8 +142,6 @@ def split_samples(
     )
 
 # %% ../../nbs/pairwise/04_pairs.ipynb #9ecce8ed
-#| code-fold: true
-#| code-summary: "`fair_pairs`: as many fair pairs as there are samples for, about half of …"
 def fair_pairs(y:"ArrayLike",        # class of each sample
                n_pairs:int,          # most pairs
                random_state=None,    # seed or Generator
@@ -170,8 +154,6 @@ def fair_pairs(y:"ArrayLike",        # class of each sample
     return draw_pairs(y, s*K, t*K*(K - 1)//2, random_state)
 
 # %% ../../nbs/pairwise/04_pairs.ipynb #2bcf0b40
-#| code-fold: true
-#| code-summary: "`train_test_pairs`: fair pairs to train on, and fair pairs of classes never …"
 def train_test_pairs(
     y: "ArrayLike",  # class of each sample
     test_size: float = 0.4,  # share of the classes (or of each class) for testing

@@ -43,8 +43,6 @@ def fisher_direction(u:np.ndarray,  # first coordinates
     return tuple(array_directions(lines, load_of(signs_of(z), w))[0].tolist())
 
 # %% ../../nbs/pairwise/02_projection.ipynb #10fff253
-#| code-fold: true
-#| code-summary: "`whitening_axes`: axes that whiten the rows of A, directions without spread …"
 def whitening_axes(
     A: np.ndarray,  # (n, d) rows whose Gram matrix is to become the identity
     tol: float = 1e-4,  # singular values below tol times the largest count as zero
@@ -57,8 +55,6 @@ def whitening_axes(
     return (Vt[:rank] / scale).T / s[:rank]
 
 # %% ../../nbs/pairwise/02_projection.ipynb #cffdb2bc
-#| code-fold: true
-#| code-summary: "`discriminant_axes`: class shares and means, grand mean, axes with unit …"
 def discriminant_axes(X:np.ndarray,     # (n, d) samples
                       codes:np.ndarray, # class numbers 0 .. K-1
                       w:np.ndarray,     # weights that sum to one
@@ -76,8 +72,6 @@ def discriminant_axes(X:np.ndarray,     # (n, d) samples
     return W, means, mean, V@Rt[:max(rank, 1)].T, s[:max(rank, 1)]*(rank > 0)
 
 # %% ../../nbs/pairwise/02_projection.ipynb #68e8395d
-#| code-fold: true
-#| code-summary: "`_LinearScores`: labels and probabilities of a linear classifier with …"
 class _LinearScores:
     "Labels and probabilities of a linear classifier with `coef_`, `intercept_` and `classes_`."
 
@@ -136,8 +130,6 @@ class _LinearScores:
         return odds / odds.sum(1, keepdims=True)
 
 # %% ../../nbs/pairwise/02_projection.ipynb #a40dbd41
-#| code-fold: true
-#| code-summary: "`WeightedLDA`: linear discriminant analysis with sample weights"
 class WeightedLDA(_LinearScores, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
                   ClassifierMixin, BaseEstimator):
     """Linear discriminant analysis with sample weights: a weight of k does what k copies would do.
@@ -248,8 +240,6 @@ WeightedLDA.file_fields = {
     "intercept_": Array("float64", ("scores",), -1e100, 1e100)}
 
 # %% ../../nbs/pairwise/02_projection.ipynb #7e654345
-#| code-fold: true
-#| code-summary: "`_check_lda`: complain about classes, rows or components that cannot be"
 def _check_lda(est, X, codes):
     "Complain about classes, rows or components that cannot be."
     K, d = len(est.classes_), X.shape[1]
@@ -265,8 +255,6 @@ def _check_lda(est, X, codes):
         raise ValueError(f"priors must be {K} non-negative numbers")
 
 # %% ../../nbs/pairwise/02_projection.ipynb #a76e0c77
-#| code-fold: true
-#| code-summary: "`_fit_lda`: axes, priors and the linear classifier of a `WeightedLDA`"
 def _fit_lda(est, X, codes, w):
     "Axes, priors and the linear classifier of a `WeightedLDA`."
     _check_lda(est, X, codes)

@@ -14,8 +14,6 @@ from numpy.typing import ArrayLike
 from scipy.stats import norm
 
 # %% ../../nbs/pairwise/09_verification.ipynb #9b960b64
-#| code-fold: true
-#| code-summary: "`ErrorRates`: both rates at every threshold that matters"
 class ErrorRates(NamedTuple):
     "Both rates at every threshold that matters."
     threshold: np.ndarray       # rising; the first is -inf
@@ -38,8 +36,6 @@ def error_rates(
     return ErrorRates(cuts, 1 - below[0] / (~same).sum(), below[1] / same.sum())
 
 # %% ../../nbs/pairwise/09_verification.ipynb #601e5e64
-#| code-fold: true
-#| code-summary: "`equal_error_rate`: rate at which false matches and false non-matches are …"
 def equal_error_rate(curve:ErrorRates)->float: # between 0 and 1
     "Rate at which false matches and false non-matches are equally frequent."
     gap = curve.false_non_match - curve.false_match          # rises from -1 to 1
@@ -55,15 +51,11 @@ def rate_at(curve:ErrorRates,
     return float(curve.false_non_match[int(np.argmax(curve.false_match <= false_match))])
 
 # %% ../../nbs/pairwise/09_verification.ipynb #952a467a
-#| code-fold: true
-#| code-summary: "`area`: area under the receiver operating curve; ties between the labels …"
 def area(curve:ErrorRates)->float: # between 0 and 1
     "Area under the receiver operating curve; ties between the labels count half."
     return float(np.trapezoid(1 - curve.false_non_match[::-1], curve.false_match[::-1]))
 
 # %% ../../nbs/pairwise/09_verification.ipynb #f4bae459
-#| code-fold: true
-#| code-summary: "`Interval`: a number with a bootstrap interval"
 class Interval(NamedTuple):
     "A number with a bootstrap interval."
     value: float
@@ -71,8 +63,6 @@ class Interval(NamedTuple):
     high: float
 
 # %% ../../nbs/pairwise/09_verification.ipynb #4875489a
-#| code-fold: true
-#| code-summary: "`resamples`: rows of bootstrap samples in which both labels occur"
 def resamples(
     same: np.ndarray,  # labels
     n_boot: int,  # how many
@@ -97,8 +87,6 @@ def resamples(
             yield rows
 
 # %% ../../nbs/pairwise/09_verification.ipynb #941070bd
-#| code-fold: true
-#| code-summary: "`verification_report`: equal error rate, area, and false non-match rate at a …"
 def verification_report(score:np.ndarray,      # similarities
                         same:np.ndarray,       # boolean: is the pair of the same class?
                         false_match:float=.01, # limit for "fnmr"
@@ -118,8 +106,6 @@ def verification_report(score:np.ndarray,      # similarities
     return dict(zip(("eer", "auc", "fnmr"), map(Interval, numbers(slice(None)), low, high)))
 
 # %% ../../nbs/pairwise/09_verification.ipynb #68d8a309
-#| code-fold: true
-#| code-summary: "`VerificationDisplay`: receiver operating and detection error trade-off …"
 class VerificationDisplay:
     "Receiver operating and detection error trade-off curves with bootstrap bands."
 
@@ -166,8 +152,6 @@ class VerificationDisplay:
         return self
 
 # %% ../../nbs/pairwise/09_verification.ipynb #5222fc4c
-#| code-fold: true
-#| code-summary: "`_draw_roc`: true match rate over false match rate"
 def _draw_roc(display, color):
     "True match rate over false match rate."
     ax, eer = display.ax_, equal_error_rate(display.curve)
@@ -181,8 +165,6 @@ def _draw_roc(display, color):
     ax.set(xlabel="false match rate", ylabel="true match rate", xlim=(0, 1), ylim=(0, 1.01))
 
 # %% ../../nbs/pairwise/09_verification.ipynb #a07268cf
-#| code-fold: true
-#| code-summary: "`_draw_det`: both rates as normal deviates"
 def _draw_det(display, color):
     "Both rates as normal deviates."
     ax, eer = display.ax_, equal_error_rate(display.curve)

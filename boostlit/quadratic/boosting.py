@@ -66,8 +66,6 @@ def box2(oracle,             # any object with `ask(y, w)` and `outputs(h)`
     return rounds
 
 # %% ../../nbs/quadratic/04_boosting.ipynb #d2c5acd2
-#| code-fold: true
-#| code-summary: "ProductOracle"
 class ProductOracle:
     """L_G: answers with the best single classifier or product that relabelling (or exact search)
     finds over a base oracle."""
@@ -137,16 +135,12 @@ class ProductOracle:
         self.budget = None if memory["budget"] < 0 else int(memory["budget"])
 
 # %% ../../nbs/quadratic/04_boosting.ipynb #cc95d354
-#| code-fold: true
-#| code-summary: "Which search"
 def _candidates(products):
     "Which of the three searches below serves an oracle."
     if products.search == "exact": return _exact_products
     return _stump_products if isinstance(products.oracle, StumpOracle) else _learner_products
 
 # %% ../../nbs/quadratic/04_boosting.ipynb #013c5cd6
-#| code-fold: true
-#| code-summary: "Candidates over a black box"
 def _learner_products(products, y, w, degree):
     """Candidates of one round over a black box: the single classifier, then R products of each
     degree."""
@@ -158,8 +152,6 @@ def _learner_products(products, y, w, degree):
             yield relabel(products.oracle, y, w, start, products.max_inner)[:2]
 
 # %% ../../nbs/quadratic/04_boosting.ipynb #4932f119
-#| code-fold: true
-#| code-summary: "Candidates over stumps"
 def _stump_products(products, y, w, degree):
     "The same for stumps, by the fused kernel; restarts go in groups that fit a 64-bit word."
     if degree == 1:
@@ -176,8 +168,6 @@ def _stump_products(products, y, w, degree):
             yield product
 
 # %% ../../nbs/quadratic/04_boosting.ipynb #2521418f
-#| code-fold: true
-#| code-summary: "Candidates of the exact search"
 def _exact_products(products, y, w, degree):
     "The best single stump and the best pair of all."
     h, edge = products.oracle.ask(y, w)
@@ -187,8 +177,6 @@ def _exact_products(products, y, w, degree):
         yield list(pair), edge
 
 # %% ../../nbs/quadratic/04_boosting.ipynb #1628f17a
-#| code-fold: true
-#| code-summary: "Output of one term after the other"
 def _staged_terms(est, X):
     """Yield (position of the machine, output of its next term times alpha) over all terms of a
     fitted classifier."""
@@ -212,8 +200,6 @@ def _staged_terms(est, X):
         yield est.machine_[t], out
 
 # %% ../../nbs/quadratic/04_boosting.ipynb #4ad7400b
-#| code-fold: true
-#| code-summary: "Sum of all terms"
 def _total_scores(est, X):
     "Scores of every machine, shape (machines, n)."
     F = np.zeros((est.n_machines_, X.shape[0]))
@@ -229,8 +215,6 @@ def _total_scores(est, X):
     return F
 
 # %% ../../nbs/quadratic/04_boosting.ipynb #17015d12
-#| code-fold: true
-#| code-summary: "Products as tables of cells"
 def _products_card(est):
     "Tables of cells over the columns of the products."
     if hasattr(est, "estimators_"):
@@ -254,8 +238,6 @@ def _products_card(est):
     return make_card(est, np.zeros(est.n_machines_), [table(c, ts) for c, ts in chosen])
 
 # %% ../../nbs/quadratic/04_boosting.ipynb #8c3b81d8
-#| code-fold: true
-#| code-summary: "Scores, words and files of a fitted model"
 class _ProductModel(Booster):
     "A fitted sum of products: its scores, its terms in words, and what a file holds of it."
     def read_rows(self, X:Any, y:Any=None)->Any:
@@ -407,8 +389,6 @@ class _ProductModel(Booster):
         return tags
 
 # %% ../../nbs/quadratic/04_boosting.ipynb #1c212042
-#| code-fold: true
-#| code-summary: "QuadraticBoostClassifier: parameters, fit, oracle and master"
 class QuadraticBoostClassifier(_ProductModel):
     """AdaBoost over single classifiers and products of up to `degree` of them (Pham and Smeulders,
     2008).
@@ -622,8 +602,6 @@ class QuadraticBoostClassifier(_ProductModel):
         return Logistic() if self.loss == "logistic" else AdaBoost()
 
 # %% ../../nbs/quadratic/04_boosting.ipynb #7f7dd5e7
-#| code-fold: true
-#| code-summary: "Parameters that make no sense"
 def check_parameters(est):
     "One clear sentence for each parameter that makes no sense."
     for name, most in (("n_restarts", None), ("max_inner", None), ("degree", 8)):
@@ -649,8 +627,6 @@ def check_parameters(est):
             raise ValueError("search='exact' minimises the error: it needs criterion='error'")
 
 # %% ../../nbs/quadratic/04_boosting.ipynb #0f97c3a9
-#| code-fold: true
-#| code-summary: "What a fitted model keeps"
 def _keep_products(est, run):
     "What the machines learnt as plain arrays, and what each round had cost."
     terms = [g for part in run.parts for g in part.hypotheses]
@@ -671,8 +647,6 @@ def _keep_products(est, run):
     return est
 
 # %% ../../nbs/quadratic/04_boosting.ipynb #248d5425
-#| code-fold: true
-#| code-summary: "Scores round by round"
 def _staged_scores(est, X):
     "Running votes: after every round (two classes), or after the r-th round of every machine."
     F = np.zeros((est.n_machines_, X.shape[0]))
@@ -688,8 +662,6 @@ def _staged_scores(est, X):
         yield F.T.copy()
 
 # %% ../../nbs/quadratic/04_boosting.ipynb #b6cb5320
-#| code-fold: true
-#| code-summary: "Terms in words"
 def _describe_products(est):
     "The terms of a fitted classifier as a table a person can read."
     names, at = feature_names(est), np.r_[0, np.cumsum(est.sizes_)]
@@ -711,8 +683,6 @@ def _describe_products(est):
     return terms_table(rows)
 
 # %% ../../nbs/quadratic/04_boosting.ipynb #9c5e1a88
-#| code-fold: true
-#| code-summary: "The heaviest products of two features"
 def _strongest_pairs(est, k:int)->list:
     "(weight, two stumps) of the k heaviest products of two different features."
     at, pairs = np.r_[0, np.cumsum(est.sizes_)], []
@@ -723,8 +693,6 @@ def _strongest_pairs(est, k:int)->list:
     return pairs[:k]
 
 # %% ../../nbs/quadratic/04_boosting.ipynb #a569ebc3
-#| code-fold: true
-#| code-summary: "Names of the two sides of a cut"
 def _branch_names(est, s)->list:
     "What the two sides of a cut are called."
     j, t = int(s["feature"]), s["threshold"]
@@ -734,8 +702,6 @@ def _branch_names(est, s)->list:
     return [f"= {word}", f"≠ {word}"]
 
 # %% ../../nbs/quadratic/04_boosting.ipynb #70bf26d0
-#| code-fold: true
-#| code-summary: "Drawing sign maps"
 def plot_products(est,         # fitted `QuadraticBoostClassifier` over stumps
                   k:int=6,     # how many
                   axes=None,   # axes to draw on; a new figure by default

@@ -52,8 +52,6 @@ def product_vc_bound(d:int,        # VC dimension of the factors, at least 1
     return vc_upper(lambda m: sum(math.comb(sauer(m, d), k) for k in range(degree + 1)))
 
 # %% ../../nbs/quadratic/03_capacity.ipynb #3e36c43c
-#| code-fold: true
-#| code-summary: "Both bounds as functions"
 def stump_growth(p:int):
     "Bound on the growth function of stumps in p dimensions: m -> 2 + 2p(m-1), at most 2^m."
     return lambda m: min(2 + 2*p*(m - 1), 2**m)

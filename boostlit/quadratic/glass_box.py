@@ -42,8 +42,6 @@ from ..core.tables import (encode_labels, history_table, normalise_weights,
 from .kernels import Fit, Rates, Terms, boost_cycles, search_space
 
 # %% ../../nbs/quadratic/09_glass_box.ipynb #0eca8ece
-#| code-fold: true
-#| code-summary: "bin_points"
 def bin_points(column:np.ndarray, # one column, NaN for missing
                nominal:bool,      # values without an order?
                most:int,          # most bins
@@ -56,8 +54,6 @@ def bin_points(column:np.ndarray, # one column, NaN for missing
     )
 
 # %% ../../nbs/quadratic/09_glass_box.ipynb #c099dc6b
-#| code-fold: true
-#| code-summary: "bin_codes"
 def bin_codes(column:np.ndarray, points:np.ndarray, nominal:bool)->np.ndarray:
     "The bin of every value; the last bin is for missing and unseen ones."
     code = np.searchsorted(points, column)
@@ -66,8 +62,6 @@ def bin_codes(column:np.ndarray, points:np.ndarray, nominal:bool)->np.ndarray:
     return np.where(known, code, len(points)).astype(np.uint8)
 
 # %% ../../nbs/quadratic/09_glass_box.ipynb #1e66da2c
-#| code-fold: true
-#| code-summary: "coarse_bins"
 def coarse_bins(mass:np.ndarray, # weight of every fine bin, the missing one last
                 nominal:bool,    # values without an order?
                 most:int,        # most coarse bins
@@ -80,8 +74,6 @@ def coarse_bins(mass:np.ndarray, # weight of every fine bin, the missing one las
     return np.r_[group, group.max(initial=-1) + 1].astype(np.uint8)
 
 # %% ../../nbs/quadratic/09_glass_box.ipynb #dcb45add
-#| code-fold: true
-#| code-summary: "_Bag"
 class _Bag:
     "One split of the rows into a training and a held-out part, and a model that is boosted on it."
     def __init__(self, codes, labels, weights, order, held, base):
@@ -119,8 +111,6 @@ class _Bag:
         self.fit.values[:], self.scores[:] = self.kept
 
 # %% ../../nbs/quadratic/09_glass_box.ipynb #636d071e
-#| code-fold: true
-#| code-summary: "bag_order"
 def bag_order(labels:np.ndarray, # class of every row
               rng,               # where chance comes from
              )->np.ndarray:      # rows, those to hold out last
@@ -132,8 +122,6 @@ def bag_order(labels:np.ndarray, # class of every row
     return np.argsort(-place, kind="stable")
 
 # %% ../../nbs/quadratic/09_glass_box.ipynb #c6f32afe
-#| code-fold: true
-#| code-summary: "_Stage"
 class _Stage:
     "A part of a run of [the one loop](../core/03_loop.ipynb): per round, all bags take ten cycles."
     every = 10
@@ -163,8 +151,6 @@ class _Stage:
         "Interrupted: the bags go back to what they kept."
 
 # %% ../../nbs/quadratic/09_glass_box.ipynb #24a715fa
-#| code-fold: true
-#| code-summary: "_held_out_losses, _standard_errors"
 def _held_out_losses(bags, base, scale=1.):
     "Weighted log loss of every held-out row, scores `scale` times as far from `base`."
     scores = np.concatenate([bag.scores[bag.n:] for bag in bags])
@@ -180,8 +166,6 @@ def _standard_errors(gain):
     return float(gain.sum()/spread) if spread > 0 else 0.
 
 # %% ../../nbs/quadratic/09_glass_box.ipynb #16c8bf24
-#| code-fold: true
-#| code-summary: "_held_out_scale"
 def _held_out_scale(bags, base):
     "The factor on all scores with the least held-out loss, from 1/3 to 2; 0 without a clear gain."
     loss = lambda log_scale: _held_out_losses(bags, base, np.exp(log_scale))
@@ -208,8 +192,6 @@ def purify(table:np.ndarray, # (A, B, columns) values of one or more heat maps
     return rest, parts[:A], parts[A:]
 
 # %% ../../nbs/quadratic/09_glass_box.ipynb #4e18cae4
-#| code-fold: true
-#| code-summary: "Tables"
 class Tables(NamedTuple):
     "The terms of Eq. (1) with an axis for bags behind that of the classes."
     intercept: np.ndarray # (classes, bags)
@@ -217,8 +199,6 @@ class Tables(NamedTuple):
     maps: list            # of each pair (bins, bins, classes, bags)
 
 # %% ../../nbs/quadratic/09_glass_box.ipynb #c6367bc8
-#| code-fold: true
-#| code-summary: "purified"
 def purified(curves:list, # of each feature (bins, classes, bags)
              maps:list,   # of each pair (bins, bins, classes, bags)
              pairs:list,  # features of each map
@@ -246,13 +226,9 @@ def purified(curves:list, # of each feature (bins, classes, bags)
     return Tables(intercept, curves, pure)
 
 # %% ../../nbs/quadratic/09_glass_box.ipynb #1c4c4680
-#| code-fold: true
-#| code-summary: "_centred"
 def _centred(table, axis): return table - table.mean(axis=axis, keepdims=True)
 
 # %% ../../nbs/quadratic/09_glass_box.ipynb #1dc05069
-#| code-fold: true
-#| code-summary: "_codes, _contributions, _flat"
 def _codes(est, X):
     "Bins of every feature of new rows."
     check_is_fitted(est, "curves_")
@@ -269,8 +245,6 @@ def _contributions(est, codes):
 def _flat(scores): return scores[:, 0] if scores.shape[1] == 1 else scores
 
 # %% ../../nbs/quadratic/09_glass_box.ipynb #435c1987
-#| code-fold: true
-#| code-summary: "_GlassBoxScores"
 class _FittedTables:
     "What a fitted glass box holds, for the classes below."
     n_features_in_: int
@@ -353,8 +327,6 @@ class _GlassBoxScores(_FittedTables, Predictions):
         for scores in self.staged_decision_function(X): yield _probabilities(scores)
 
 # %% ../../nbs/quadratic/09_glass_box.ipynb #bf79d4d3
-#| code-fold: true
-#| code-summary: "_probabilities"
 def _probabilities(scores):
     "Logistic link for two classes, softmax for more."
     if scores.ndim == 1: scores = np.c_[-scores/2, scores/2]
@@ -362,8 +334,6 @@ def _probabilities(scores):
     return p/p.sum(axis=1, keepdims=True)
 
 # %% ../../nbs/quadratic/09_glass_box.ipynb #6f29bb3b
-#| code-fold: true
-#| code-summary: "_side_means"
 def _side_means(table, joint):
     "Means of a heat map over either feature, each drawn from its own distribution."
     over_b = np.tensordot(table, joint.sum(0), (1, 0))
@@ -371,8 +341,6 @@ def _side_means(table, joint):
     return over_b, over_a
 
 # %% ../../nbs/quadratic/09_glass_box.ipynb #54a449c4
-#| code-fold: true
-#| code-summary: "_shapley"
 def _shapley(est, codes):
     "Eq. (4) for rows given by their bins: (n, features, classes)."
     coarse = [group[code] for group, code in zip(est.groups_, codes)]
@@ -386,8 +354,6 @@ def _shapley(est, codes):
     return phi
 
 # %% ../../nbs/quadratic/09_glass_box.ipynb #93374e28
-#| code-fold: true
-#| code-summary: "_position, _name"
 def _position(est, feature):
     "Position of a feature given by number or name."
     names = list(getattr(est, "feature_names_in_", []))
@@ -401,8 +367,6 @@ def _name(est, j):
     return str(getattr(est, "feature_names_in_", [f"x{i}" for i in range(est.n_features_in_)])[j])
 
 # %% ../../nbs/quadratic/09_glass_box.ipynb #eee52884
-#| code-fold: true
-#| code-summary: "_bin_texts"
 def _bin_texts(est, j, coarse=False):
     "What every bin of a feature covers, in words; the missing bin last."
     points, group = est.points_[j], est.groups_[j]
@@ -422,8 +386,6 @@ def _bin_texts(est, j, coarse=False):
     return text + ["missing"]
 
 # %% ../../nbs/quadratic/09_glass_box.ipynb #8263867f
-#| code-fold: true
-#| code-summary: "_value_columns"
 def _value_columns(est, values, spread):
     "Columns of scores and their spread: one for two classes, one per class otherwise."
     ends = [""] if values.shape[1] == 1 else [f"_{k}" for k in est.classes_]
@@ -431,8 +393,6 @@ def _value_columns(est, values, spread):
     return columns | {f"spread{e}": spread[:, c] for c, e in enumerate(ends)}
 
 # %% ../../nbs/quadratic/09_glass_box.ipynb #59e5e1ab
-#| code-fold: true
-#| code-summary: "The curve of a feature"
 class _GlassBoxReader(_FittedTables):
     "Curves, heat maps, importances and explanations."
     def shape_(self, feature:"int|str")->"pyarrow.Table":
@@ -573,8 +533,6 @@ class _GlassBoxReader(_FittedTables):
         return _flat(total)
 
 # %% ../../nbs/quadratic/09_glass_box.ipynb #d399ff2b
-#| code-fold: true
-#| code-summary: "_term_name, _importance"
 def _term_name(est, k):
     "Name of a term: a feature, or two."
     d = len(est.curves_)
@@ -586,8 +544,6 @@ def _importance(curves, maps, mass, joint):
     return np.array(one + [np.tensordot(w, np.abs(t).mean(2), 2) for w, t in zip(joint, maps)])
 
 # %% ../../nbs/quadratic/09_glass_box.ipynb #387ea9cf
-#| code-fold: true
-#| code-summary: "_waterfall"
 def _waterfall(est, codes):
     "Long table of contributions, by row and size."
     parts = np.stack(list(_contributions(est, codes)), axis=1)
@@ -607,8 +563,6 @@ def _waterfall(est, codes):
                          | {f"value{e}": values[:, c] for c, e in enumerate(ends)})
 
 # %% ../../nbs/quadratic/09_glass_box.ipynb #82707df3
-#| code-fold: true
-#| code-summary: "_edited"
 def _edited(curve, change, where, mass):
     "The curve with `change` made on the bins `where`."
     new = curve.copy()
@@ -622,8 +576,6 @@ def _edited(curve, change, where, mass):
     return new
 
 # %% ../../nbs/quadratic/09_glass_box.ipynb #09d648d0
-#| code-fold: true
-#| code-summary: "_bins_between"
 def _bins_between(est, j, low, high):
     "Bins of a feature that lie between two values (numeric), or whose value does; missing never."
     points, numeric = est.points_[j], est.kinds_[j] != "nominal"
@@ -631,8 +583,6 @@ def _bins_between(est, j, low, high):
     return np.r_[(lower >= low) & (upper <= high), False]
 
 # %% ../../nbs/quadratic/09_glass_box.ipynb #75c903bb
-#| code-fold: true
-#| code-summary: "_GlassBoxEditor"
 class _GlassBoxEditor(_FittedTables):
     "Changing curves by hand."
     def edit(self, feature:"int|str", # which curve
@@ -679,8 +629,6 @@ class _GlassBoxEditor(_FittedTables):
         return self
 
 # %% ../../nbs/quadratic/09_glass_box.ipynb #3531f614
-#| code-fold: true
-#| code-summary: "Curves over features and heat maps over pairs of features, boosted by "
 class GlassBoxClassifier(
     _GlassBoxReader, _GlassBoxEditor, _GlassBoxScores, ClassifierMixin, BaseEstimator
 ):
@@ -907,8 +855,6 @@ class GlassBoxClassifier(
         return tags
 
 # %% ../../nbs/quadratic/09_glass_box.ipynb #0a44ff84
-#| code-fold: true
-#| code-summary: "_bin_axis, _glass_card"
 def _bin_axis(est, j, coarse):
     "The bins of a feature as an axis; unseen and missing values share the last one."
     points, group, words = est.points_[j], est.groups_[j], est.categories_[j]
@@ -931,8 +877,6 @@ def _glass_card(est):
     return make_card(est, est.intercept_, [t for t in terms if np.any(t.table)], (link, 1.))
 
 # %% ../../nbs/quadratic/09_glass_box.ipynb #d23316bd
-#| code-fold: true
-#| code-summary: "_file_fields"
 def _file_fields(state):
     "What a model file holds; tables of one feature or pair have sizes of their own."
     C = 1 if len(state.get("classes_", ())) == 2 else len(state.get("classes_", ()))
@@ -955,8 +899,6 @@ def _file_fields(state):
     }
 
 # %% ../../nbs/quadratic/09_glass_box.ipynb #2f40785a
-#| code-fold: true
-#| code-summary: "_check_tables"
 def _check_tables(est):
     "Raise unless bins, groups and tables fit one another."
     for j, (points, kind) in enumerate(zip(est.points_, est.kinds_)):
@@ -969,8 +911,6 @@ def _check_tables(est):
             raise ValueError("its maps_ do not fit its groups_")
 
 # %% ../../nbs/quadratic/09_glass_box.ipynb #cb46714e
-#| code-fold: true
-#| code-summary: "_check_parameters"
 def _check_parameters(est):
     "One clear sentence for each parameter that makes no sense."
     ranges = dict(
@@ -997,8 +937,6 @@ def _check_parameters(est):
         raise ValueError(f"n_pairs must be None or an integer of at least 0, got {est.n_pairs!r}")
 
 # %% ../../nbs/quadratic/09_glass_box.ipynb #041d730b
-#| code-fold: true
-#| code-summary: "_directions"
 def _directions(est):
     "Direction of every feature from `monotonic_cst`."
     d, given = est.n_features_in_, est.monotonic_cst
@@ -1015,8 +953,6 @@ def _directions(est):
     return given.astype(np.int64)
 
 # %% ../../nbs/quadratic/09_glass_box.ipynb #e0c2e444
-#| code-fold: true
-#| code-summary: "Codes of fine and coarse bins and the column of zeros, with (bins, nom"
 def _code_columns(est, X, weights):
     """Codes of fine and coarse bins and the column of zeros, with (bins, nominal, direction) of
     each."""
@@ -1034,8 +970,6 @@ def _code_columns(est, X, weights):
     return codes, axis.astype(np.int64)
 
 # %% ../../nbs/quadratic/09_glass_box.ipynb #326e4ca2
-#| code-fold: true
-#| code-summary: "_table_terms, _prior"
 def _table_terms(axis, first, second):
     "Terms over the given columns of codes."
     cells = (axis[first, 0] + 1)*(axis[second, 0] + 1)
@@ -1050,8 +984,6 @@ def _prior(labels, weights, K):
     return score[1:] - score[:1] if K == 2 else score
 
 # %% ../../nbs/quadratic/09_glass_box.ipynb #f6d76bd1
-#| code-fold: true
-#| code-summary: "_screen_pairs, _strongest"
 def _screen_pairs(est, bags, each, axis):
     "Candidate pairs of features, and the gain of each in every bag."
     d, (n, C) = est.n_features_in_, bags[0].scores.shape
@@ -1071,8 +1003,6 @@ def _strongest(est, pairs, gains):
     return pairs[np.argsort(-gains, kind="stable")[:wanted]] if len(pairs) else pairs
 
 # %% ../../nbs/quadratic/09_glass_box.ipynb #cef7685a
-#| code-fold: true
-#| code-summary: "_boost_maps"
 def _boost_maps(est, bags, each, axis, setting, rows, base):
     "The second stage: pairs and the values of their maps. Held-out scores are innocent afterwards."
     d, before = est.n_features_in_, _held_out_losses(bags, base)
@@ -1091,8 +1021,6 @@ def _boost_maps(est, bags, each, axis, setting, rows, base):
     return chosen, maps
 
 # %% ../../nbs/quadratic/09_glass_box.ipynb #b6237072
-#| code-fold: true
-#| code-summary: "_fit_tables"
 def _fit_tables(est, X, labels, weights):
     "Both stages on all bags; then purify and keep."
     (codes, axis), d = _code_columns(est, X, weights), X.shape[1]
@@ -1114,8 +1042,6 @@ def _fit_tables(est, X, labels, weights):
     return _keep(est, codes, weights, base, curves, pairs, maps)
 
 # %% ../../nbs/quadratic/09_glass_box.ipynb #90cdbaf4
-#| code-fold: true
-#| code-summary: "_pool"
 @contextlib.contextmanager
 def _pool(n_jobs):
     "A `map` that runs in threads when that is asked for: kernels let go of the interpreter's lock."
@@ -1126,8 +1052,6 @@ def _pool(n_jobs):
     with ThreadPoolExecutor(jobs) as pool: yield lambda f, items: list(pool.map(f, items))
 
 # %% ../../nbs/quadratic/09_glass_box.ipynb #ddda5fb8
-#| code-fold: true
-#| code-summary: "_boost_stage, _stage"
 def _boost_stage(est, bags, each):
     "Boost the terms that the bags have begun with; the history of it."
     watch = [Progress(desc="cycles")] if est.verbose else []
@@ -1145,8 +1069,6 @@ def _stage(est, bags, each, stage, terms, setting, rows):
     return np.split(values, terms.start[1:-1])
 
 # %% ../../nbs/quadratic/09_glass_box.ipynb #5d480697
-#| code-fold: true
-#| code-summary: "_keep"
 def _keep(est, codes, weights, base, curves, pairs, maps):
     "Purify the tables of all bags and keep their mean and spread."
     coarse = codes[len(curves):]
@@ -1172,8 +1094,6 @@ def _keep(est, codes, weights, base, curves, pairs, maps):
     return est
 
 # %% ../../nbs/quadratic/09_glass_box.ipynb #a1074dd2
-#| code-fold: true
-#| code-summary: "_plot_curve"
 def _plot_curve(est, j, ax, k):
     "A curve with one standard deviation over the bags; missing values as a dot."
     value, spread, numeric = (
@@ -1202,8 +1122,6 @@ def _plot_curve(est, j, ax, k):
     ax.set_xlabel(_name(est, j))
 
 # %% ../../nbs/quadratic/09_glass_box.ipynb #c194b304
-#| code-fold: true
-#| code-summary: "_plot_map"
 def _plot_map(est, p, ax, k):
     "A heat map on the coarse bins, missing left out."
     a, b = est.pairs_[p]
@@ -1218,8 +1136,6 @@ def _plot_map(est, p, ax, k):
     ax.set(xlabel=_name(est, a), ylabel=_name(est, b))
 
 # %% ../../nbs/quadratic/09_glass_box.ipynb #43d474b3
-#| code-fold: true
-#| code-summary: "plot_glass_box"
 def plot_glass_box(est,        # a fitted `GlassBoxClassifier`
                    top:int=6,  # most terms drawn
                    ax=None,    # one axes for one term; a new figure by default
@@ -1252,8 +1168,6 @@ def plot_glass_box(est,        # a fitted `GlassBoxClassifier`
     return axes
 
 # %% ../../nbs/quadratic/09_glass_box.ipynb #ae84f14b
-#| code-fold: true
-#| code-summary: "GlassBoxDisplay"
 class GlassBoxDisplay(ModelDisplay):
     """Curves and heat maps of a glass box, the most important first.
 
@@ -1270,6 +1184,16 @@ class GlassBoxDisplay(ModelDisplay):
         what was drawn on
     figure_ : figure
         the figure it belongs to
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from boostlit import GlassBoxClassifier, GlassBoxDisplay
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-1, 1, (300, 2))
+    >>> model = GlassBoxClassifier(n_bags=2, random_state=0).fit(X, X[:, 0] > 0)
+    >>> display = GlassBoxDisplay.from_estimator(model)
+    >>> print(type(display).__name__)
     """
     draws, needs = "plot_glass_box", "curves_"
     def arguments(self, ax:object)->dict:
@@ -1287,8 +1211,6 @@ class GlassBoxDisplay(ModelDisplay):
         return dict(top=min(self.top, 6), ax=ax)
 
 # %% ../../nbs/quadratic/09_glass_box.ipynb #8ab71160
-#| code-fold: true
-#| code-summary: "plot_waterfall"
 def plot_waterfall(est,       # a fitted `GlassBoxClassifier`
                    row,       # one row
                    top:int=8, # most terms shown one by one

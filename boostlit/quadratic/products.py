@@ -23,8 +23,6 @@ def distinct(H:np.ndarray)->np.ndarray:
     return H[np.sort(np.unique(H, axis=0, return_index=True)[1])]
 
 # %% ../../nbs/quadratic/01_products.ipynb #5b5d8dc9
-#| code-fold: true
-#| code-summary: "The two linear programs"
 def separate(H:np.ndarray, # (C, N) answers of the classifiers
              y:np.ndarray, # labels, -1 or +1
             )->tuple:      # (votes, threshold, None) or (None, None, weights that refute)

@@ -41,8 +41,6 @@ def random_signs(rng, shape)->np.ndarray:
     return 1. - 2*rng.integers(0, 2, shape)
 
 # %% ../../nbs/quadratic/02_relabelling.ipynb #835b8218
-#| code-fold: true
-#| code-summary: "From kernel rows to stumps"
 def _record(oracle, s):
     "A kernel row (feature, cut, signs) as a stump record."
     j = int(s[0])
@@ -58,8 +56,6 @@ def _run_restarts(oracle, y, w, bits, n_restarts, max_inner, degree, tol):
     return single, runs, int(calls) + n_restarts*(degree - 1) + 1
 
 # %% ../../nbs/quadratic/02_relabelling.ipynb #39dcf601
-#| code-fold: true
-#| code-summary: "All restarts"
 def relabel_search(oracle,           # a `StumpOracle`
                    y:np.ndarray,     # labels, -1 or +1
                    w:np.ndarray,     # weights that sum to one
@@ -81,8 +77,6 @@ def relabel_search(oracle,           # a `StumpOracle`
                 edges=runs.edge, steps=runs.steps, calls=calls)
 
 # %% ../../nbs/quadratic/02_relabelling.ipynb #65f94928
-#| code-fold: true
-#| code-summary: "The winners"
 def relabel_best(oracle, y, w, bits, n_restarts:int, max_inner:int, degree:int)->tuple:
     "The best single stump and the best product of all restarts, each as ([stumps], edge)."
     single, runs, _ = _run_restarts(oracle, y, w, bits, n_restarts, max_inner, degree, 1e-12)
