@@ -1194,6 +1194,7 @@ class GlassBoxDisplay(ModelDisplay):
     >>> model = GlassBoxClassifier(n_bags=2, random_state=0).fit(X, X[:, 0] > 0)
     >>> display = GlassBoxDisplay.from_estimator(model)
     >>> print(type(display).__name__)
+    GlassBoxDisplay
     """
     draws, needs = "plot_glass_box", "curves_"
     def arguments(self, ax:object)->dict:
