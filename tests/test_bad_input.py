@@ -238,8 +238,8 @@ PARAMETERS = {
     "n_estimators": [0, -1, 2.5, "many"],
     "max_bins": [], "nu": [0, -1, 2, np.nan], "criterion": ["gini"], "degree": [0, 99], "search":
     ["all"], "n_restarts": [0], "max_inner": [0], "projection": ["pca"], "penalty": ["l0"], "c1":
-    [-1, np.nan], "loss": ["hinge"], "oracle": ["shrubs"], "max_length": [0], "kinds": [["numeric"]],
-    "unseen": ["guess"], "min_support": [-1, 2.5], "items": ["negative"],
+    [-1, np.nan], "loss": ["hinge"], "oracle": ["shrubs"], "max_length": [0], "kinds":
+    [["numeric"]], "unseen": ["guess"], "min_support": [-1, 2.5], "items": ["negative"],
     "nominal_features": [[99], ["nothing"]],
 }
 
@@ -414,6 +414,14 @@ def _calls(name, tmp):
                 (np.full((2, 2), "a"), {}, R),
             )
         ]
+    if name in ("to_json", "to_python", "to_sql", "to_onnx"):
+        est, X, y = _fitted()
+        take = getattr(b, name)
+        return [(lambda v=v: take(v), e) for v, e in ((est, W), (clone(est), R), (3, R), (None, R))]
+    if name == "from_json":
+        est, X, y = _fitted()
+        texts = ((b.to_json(est), W), ("{}", R), ("", R), ("[1]", R))
+        return [(lambda v=v: b.from_json(v), e) for v, e in texts]
     if name == "margins":
         est, X, y = _fitted()
         return [
@@ -527,9 +535,10 @@ def _calls(name, tmp):
 
 FUNCTIONS = [
     "closed_itemsets", "frequent_itemsets", "maximal_itemsets", "mine_rules", "StumpOracle",
-    "margins", "ShapeDisplay", "save_model", "load_model", "load_dataset", "have_dataset",
-    "list_datasets", *MASTERS, "boost", "Booster", "Callback", "Checkpoint", "EarlyStopping",
-    "read_baskets", "association_rules", "significant_itemsets",
+    "to_json", "to_python", "to_sql", "to_onnx", "from_json", "margins", "ShapeDisplay",
+    "save_model", "load_model", "load_dataset", "have_dataset", "list_datasets", *MASTERS, "boost",
+    "Booster", "Callback", "Checkpoint", "EarlyStopping", "read_baskets", "association_rules",
+    "significant_itemsets",
 ]
 
 

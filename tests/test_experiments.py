@@ -191,18 +191,18 @@ def test_package_data_is_sound():
             assert all(
                 int(r["paper"]) == k and r["item"] and r["method"] and r["quantity"] for r in rows
             ), (kind, k)
-            assert len({E._key(r) for r in rows}) == len(rows), f"{kind}{k}.csv has a key twice"
+            assert len({E.row_key(r) for r in rows}) == len(rows), f"{kind}{k}.csv has a key twice"
             for r in rows:
                 if kind == "ours" or r["value"]: float(r["value"])
                 if r["spread"]: assert float(r["spread"]) >= 0
 
 
 def test_every_result_of_ours_has_a_printed_partner_or_says_so():
-    printed = {E._key(r) for r in E.paper_numbers().to_pylist()}
+    printed = {E.row_key(r) for r in E.paper_numbers().to_pylist()}
     lonely = [
         r
         for r in E.stored_results().to_pylist()
-        if E._key(r) not in printed and not (r["comment"] or r["link"])
+        if E.row_key(r) not in printed and not (r["comment"] or r["link"])
     ]
     assert not lonely, lonely[:3]
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from boostlit import closed_itemsets, frequent_itemsets, maximal_itemsets
 from boostlit.bilinear.feature_sign import quadratic_l1
-from boostlit.compositional.theorem import error_bound
+from boostlit.compositional.theorem import paper_bound
 from boostlit.core.bounds import product_bound, sauer, stump_dichotomies
 from boostlit.core.stumps import StumpOracle
 from boostlit.lpboost.linear_program import soft_margin
@@ -52,7 +52,7 @@ def close(a, b):
 @pytest.mark.parametrize("support, lift, prior", [(.3, 1.6, .4), (.1, 3., .25), (.9, 1.05, .5)])
 def test_bound(support, lift, prior):
     answer = figure("bound", dict(support=support, lift=lift, prior=prior))
-    close(answer["bound"], error_bound(support, lift, prior))
+    close(answer["bound"], paper_bound(support, lift, prior))
 
 
 def adaboost_edges(X, y, w, rounds, products):

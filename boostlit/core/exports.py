@@ -145,13 +145,13 @@ def merged(terms:list # of `Term`
     return list(found.values())
 
 # %% ../../nbs/core/16_exports.ipynb #99895b9d
-def to_json(est # a fitted estimator that can be taken away
+def to_json(est:Any # a fitted estimator that can be taken away
            )->str:
     """A fitted model as JSON text.
 
     Parameters
     ----------
-    est
+    est : Any
         a fitted estimator that can be taken away
 
     Returns
@@ -192,7 +192,7 @@ def _read_term(given, n_columns, n_scores):
     return Term(axes, table)
 
 def from_json(text:str # made by `to_json`
-             )->"CardModel":
+             )->Any:
     """A model that predicts, from JSON text.
 
     Parameters
@@ -202,7 +202,7 @@ def from_json(text:str # made by `to_json`
 
     Returns
     -------
-    CardModel
+    Any
 
     Examples
     --------
@@ -303,13 +303,13 @@ LINKS = {"logistic": "    z = [0.] + z\n    p = [math.exp(v - max(z)) for v in z
          "rest": "    p = [1/(1 + math.exp(min(700., -v))) for v in z]"}
 
 # %% ../../nbs/core/16_exports.ipynb #4cd3e6da
-def to_python(est # a fitted estimator that can be taken away
+def to_python(est:Any # a fitted estimator that can be taken away
              )->str:
     """A fitted model as the source of a Python module with `predict_proba(row)` and `predict(row)`.
 
     Parameters
     ----------
-    est
+    est : Any
         a fitted estimator that can be taken away
 
     Returns
@@ -385,14 +385,14 @@ def _probability_sql(card, k):
     return f"({share(k)})/{balanced([f'({share(j)})' for j in range(S)])}"
 
 # %% ../../nbs/core/16_exports.ipynb #76712325
-def to_sql(est,              # a fitted estimator that can be taken away
+def to_sql(est:Any,              # a fitted estimator that can be taken away
            table:str="data", # name of the table with the columns of the model
           )->str:
     """A SELECT of all columns of a table, the scores, and a column `p_<class>` per class.
 
     Parameters
     ----------
-    est
+    est : Any
         a fitted estimator that can be taken away
     table : str, default="data"
         name of the table with the columns of the model
@@ -409,8 +409,8 @@ def to_sql(est,              # a fitted estimator that can be taken away
     >>> X = np.array([[1.], [2.], [3.], [4.]])
     >>> query = to_sql(AdaBoostClassifier(n_estimators=1).fit(X, ["no", "no", "yes", "yes"]), table="data")
     >>> base = sqlite3.connect(":memory:")
-    >>> base.execute("CREATE TABLE data (x0 REAL)")
-    >>> base.executemany("INSERT INTO data VALUES (?)", [(1.5,), (3.5,)])
+    >>> _ = base.execute("CREATE TABLE data (x0 REAL)")
+    >>> _ = base.executemany("INSERT INTO data VALUES (?)", [(1.5,), (3.5,)])
     >>> print([["no", "yes"][row[3] > .5] for row in base.execute(query)])
     ['no', 'yes']
     """
@@ -495,13 +495,13 @@ def _onnx_probabilities(graph, card):
     return graph.node("Div", p, sums)
 
 # %% ../../nbs/core/16_exports.ipynb #fa97d941
-def to_onnx(est # a fitted estimator that can be taken away
+def to_onnx(est:Any # a fitted estimator that can be taken away
            )->Any: # an `onnx.ModelProto`
     """A fitted model as an ONNX model: inputs `x0`, `x1`, … (n, 1), outputs label and probabilities.
 
     Parameters
     ----------
-    est
+    est : Any
         a fitted estimator that can be taken away
 
     Returns

@@ -154,7 +154,7 @@ def staged_votes(model:dict,       # a compact detector
 def rates_by_term(model:dict,    # a compact detector
                   V:np.ndarray,  # (n, its features) test values
                   y:np.ndarray,  # True: object
-                 )->dict:        # after each term, in percent: errors, misses, false alarms (at 95 % found)
+                 )->dict:        # after each term, %: errors, misses, false alarms (at 95 % found)
     "What a detector does on the other half."
     rows = [(k, np.mean((s > 0) != y), np.mean(s[y] <= 0), np.mean(s[~y] > 0),
              np.mean(s[~y] >= np.quantile(s[y], .05))) for k, s in staged_votes(model, V)]

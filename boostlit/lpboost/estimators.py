@@ -230,16 +230,16 @@ class _LinearBooster(Booster):
         """
         return read_inputs(self, X) if y is None else read_inputs(self, X, y, True)
 
-    def merge(self, X, codes, w)->tuple:
+    def merge(self, X:Any, codes:np.ndarray, w:np.ndarray)->tuple:
         """Equal rows as one, where rows are vectors.
 
         Parameters
         ----------
-        X
+        X : Any
             rows, one per example: an array, or a table with named columns
-        codes
+        codes : ndarray
             class number of every row
-        w
+        w : ndarray
             weight of every row
 
         Returns
