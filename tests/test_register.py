@@ -123,6 +123,19 @@ def test_at_least_five_statements_are_stronger_than_printed():
                                      if r["id"] in sharper)
 
 
+def unplanted(rows):
+    "Statements that say proved or refuted and name no test that plants a violation."
+    plants = re.compile(r"::\w*(planted|_finds_|refutes)")
+    return [r["id"] for r in rows if r["status"] in ("proved", "refuted")
+            and not plants.search(r["attack"] or "")]
+
+
+def test_every_attack_has_a_planted_violation():
+    found = unplanted(ROWS)
+    assert not found, readable(found)
+    assert unplanted([dict(id="thm-x", status="proved", attack="page cell")]) == ["thm-x"]
+
+
 def test_statuses_are_words_that_mean_something():
     known = ("proved", "refuted", "algorithm", "definition", "erratum", "measured", "not run",
              "quoted")
