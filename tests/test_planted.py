@@ -711,3 +711,44 @@ def test_planted_share_of_a_heat_map():
         return worst
     assert off(.5) < 1e-12
     assert off(1.) > .1
+
+
+def test_planted_end_without_negation():
+    "Where the least error is one half, is the loss at its minimum?"
+    def early(close):
+        count = 0
+        for seed in range(60):
+            r = rng(seed)
+            H, y = signs(r, (3, 6)), signs(r, 6)
+            family = np.vstack([H, -H]) if close else H
+            w = np.full(6, 1/6)
+            least, slopes = ((family != y)@w).min(), H@(w*y)
+            count += least >= .5 - 1e-12 and np.abs(slopes).max() > 1e-9
+        return count
+    assert early(True) == 0
+    assert early(False) > 0
+
+
+def test_planted_link_without_the_half():
+    def beaten(link):
+        grid, worst = np.linspace(-6, 6, 6001), 0.
+        for p in (.02, .3, .5, .9):
+            loss = lambda f: p*np.exp(-f) + (1 - p)*np.exp(f)
+            worst = max(worst, loss(link(p)) - loss(grid).min())
+        return worst
+    assert beaten(lambda p: .5*log(p/(1 - p))) < 1e-6
+    assert beaten(lambda p: log(p/(1 - p))) > 1e-2
+
+
+def test_planted_corner_that_is_not_the_only_one():
+    def zeros(bound):
+        found = set()
+        for i, k, j in product(range(1, 9), range(1, 13), range(1, 13)):
+            r = Fraction(i, 9)
+            lift = 1 + (1/r - 1)*Fraction(k, 12)
+            if bound(Fraction(j, 12)/lift, lift, r) <= 0:
+                found.add((r, Fraction(j, 12)/lift, lift))
+        return found
+    corner = {(Fraction(i, 9), Fraction(i, 9), Fraction(9, i)) for i in range(1, 9)}
+    assert zeros(error_bound) == corner
+    assert zeros(lambda low, lift, r: error_bound(low, lift, r) - Fraction(1, 30)) > corner

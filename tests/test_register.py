@@ -11,24 +11,25 @@ ROOT = Path(__file__).resolve().parents[1]
 BOOK = ROOT/"nbs"
 ROWS = read_statements(BOOK)
 
-# (paper, label): every definition, lemma, proposition, theorem and algorithm that the papers print,
-# and every claim of theirs that is neither a number nor a picture
+# (paper, label): every numbered equation, definition, lemma, proposition, theorem and algorithm that
+# the papers print, every table and figure that carries a claim, and claims of their prose
 PRINTED = [
-    (0, "Eq. 1"), (0, "Eq. 2"), (0, "Eq. 3"), (0, "Definition 1"), (0, "Definition 2"),
-    (0, "Eq. 6"), (0, "Eq. 7"), (0, "Proposition 1"), (0, "Eq. 8"), (0, "Eq. 9"),
-    (0, "Theorem 1"), (0, "Eq. 10"), (0, "Eq. 16"), (0, "Eq. 17"), (0, "Eq. 18"), (0, "Eq. 19"),
-    (0, "tight"), (0, "Algorithm 1"), (0, "Eq. 11"), (0, "Eq. 12"), (0, "Eq. 13"), (0, "Eq. 14"),
-    (0, "Eq. 15"), (0, "AdaBoost.MH"), (0, "weak classifiers better than random guess"),
-    (0, "functional ANOVA"), (0, "step 8"), (0, "K = 2"), (0, "Algorithm 2"),
-    (0, "better than random guess if the error bound"), (0, "number of rules"), (0, "Fig. 4"),
-    (0, "Fig. 5"), (0, "Sec. 6"),
-    (1, "Eq. 2"), (1, "Box 1"), (1, "Procedure 1"), (1, "Lemma 1"), (1, "Lemma 2"), (1, "Box 2"),
-    (1, "Eq. 13"), (1, "Eq. 18"), (1, "Eq. 19"), (1, "Eq. 20"), (1, "diameter"), (1, "calls"),
-    (2, "Eq. 2"), (2, "Eq. 5"), (2, "Eq. 8"), (2, "Table 1"), (2, "Eq. 6"), (2, "Eq. 7"),
-    (3, "Algorithm 1"), (3, "Algorithm 2"), (3, "Lemma 1"), (3, "Lemma 2"), (3, "Theorem 1"),
-    (3, "Theorem 2"), (3, "Eq. 6"),
-    (4, "Algorithm 1"), (4, "Eq. 1"), (4, "Eq. 3"), (4, "Eq. 4"), (4, "Eq. 6"),
-    (4, "complement"), (4, "gain"), (4, "M = 0"),
+    *[(paper, f"Eq. {number}") for paper, last in enumerate((19, 30, 8, 16, 6))
+      for number in range(1, last + 1)],
+    *[(0, label) for label in (
+        "Definition 1", "Definition 2", "Proposition 1", "Theorem 1", "tight", "Algorithm 1",
+        "Algorithm 2", "AdaBoost.MH", "weak classifiers better than random guess",
+        "functional ANOVA", "step 8", "K = 2", "better than random guess if the error bound",
+        "number of rules", "Table 1", "Table 2", "Table 3", "Fig. 3", "Fig. 4", "Fig. 5",
+        "Sec. 6")],
+    *[(1, label) for label in (
+        "Box 1", "Procedure 1", "Lemma 1", "Lemma 2", "Box 2", "diameter", "calls", "logistic",
+        "third order", "Table 1", "Table 2", *(f"Fig. {number}" for number in range(1, 13)))],
+    *[(2, label) for label in ("Table 1", "Table 2", "Table 3", "abstract")],
+    *[(3, label) for label in ("Algorithm 1", "Algorithm 2", "Lemma 1", "Lemma 2", "Theorem 1",
+                               "Theorem 2", "Table 1", "Fig. 4", "Fig. 5")],
+    *[(4, label) for label in ("Algorithm 1", "complement", "gain", "M = 0", "convergence",
+                               *(f"Fig. {number}" for number in range(1, 6)))],
 ]
 
 
