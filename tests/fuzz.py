@@ -10,6 +10,7 @@ import argparse
 import contextlib
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -161,7 +162,7 @@ def graphs():
     out = []
     for k in range(24):
         g = nx.cycle_graph(5 + k % 3) if k % 2 else nx.path_graph(5 + k % 3)
-        nx.set_node_attributes(g, "C", "label")
+        nx.set_node_attributes(g, {i: "N" if k % 2 and i == 1 else "C" for i in g}, "label")
         nx.set_edge_attributes(g, "1", "label")
         out.append(g)
     return out, np.arange(24) % 2
@@ -474,16 +475,22 @@ def one_child(arguments, env, log):
     "One child to its end: '' or how it failed. A case has 20 s, compiling before it 15 minutes."
     code = f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r}); import fuzz; " \
            "a = sys.argv[1:]; fuzz.child(a[0], a[1] == '1', int(a[2]), int(a[3]), a[4])"
+    before = log.stat().st_size if log.exists() else 0
     process = subprocess.Popen([sys.executable, "-c", code, *arguments], env=env)
-    size, since, before = -1, time.monotonic(), len(Path(log).read_text()) if log.exists() else 0
+    try: return watch(process, log, before)
+    finally:
+        process.kill()
+        process.wait()
+
+
+def watch(process, log, before):
+    "How a child ends: '' when all is well."
+    size, since = -1, time.monotonic()
     while process.poll() is None:
         time.sleep(.2)
         now = log.stat().st_size if log.exists() else 0
         if now != size: size, since = now, time.monotonic()
-        if time.monotonic() - since > (PATIENCE if size > before else 900):
-            process.kill()
-            process.wait()
-            return "hang"
+        if time.monotonic() - since > (PATIENCE if size > before else 900): return "hang"
     return "" if process.returncode == 0 else f"crash: exit {process.returncode}"
 
 
@@ -508,6 +515,7 @@ def main():
             cases = dict(files=Files, inputs=Inputs)[given.kind](folder)
             print(*cases.run(given.only), sep="\t")
         return 0
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))      # the child ends with us
     folder = Path(given.folder or tempfile.mkdtemp())
     folder.mkdir(parents=True, exist_ok=True)
     halves = [(False, 0, given.count//2), (True, given.count//2, given.count)]

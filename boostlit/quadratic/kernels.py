@@ -890,7 +890,7 @@ def _check_tables(codes, terms, fit, space):
         raise ValueError("the working memory is too small for a table")
     return cells
 
-# %% ../../nbs/quadratic/10_kernels.ipynb #aa332407
+# %% ../../nbs/quadratic/10_kernels.ipynb #524cb15a
 def _check_cycles(codes, labels, weights, n, terms, fit, rates, space, losses):
     "Raise unless rows, classes, terms and working memory fit together."
     _TERMS(len(codes), *terms)
