@@ -39,6 +39,7 @@ NAMES = re.compile(r"\b1\.5-class|\b\w*[A-Za-z_-]\d[\w.-]*|\b\d+(?:th|st|nd|rd|D
 NUMBER = re.compile(r"(?<![\w.,/^])[-+−±]?(\d{1,3}(?:,\d{3})+|\d+)?(\.\d+)?(?:e-?\d+)?\s?"
                     r"(%|per cent)?(?![\w/^])")
 PAPERS_WORD = re.compile(r"\bpaper|\bprint|\bpublished|\breport(?:s|ed)\b|\bauthors?\b", re.I)
+BREAK = re.compile(r"\.\s|\n\n|\n[-*|]")
 GIVEN = re.compile(r"<!--\s*given:(.*?)-->", re.S)
 LINKED = re.compile(r"\]\(([^()#\s]+\.ipynb)")
 DIGITS = re.compile(r"(?<![\w.])[-+−]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?(?:e[-+]?\d+)?")
@@ -138,10 +139,11 @@ def claims(text):
         plain_count = not part and not percent
         if plain_count and value < 10 or value in (0, .5, 100) or value == 1 and not part:
             continue
-        start = max(plain.rfind(s, 0, m.start()) for s in (". ", "\n\n", "\n- ", "\n* ", "\n|", ": "))
-        end = min(e for e in (plain.find(s, m.end()) for s in (". ", "\n\n", "\n- ", "\n* ", "\n|"))
-                  if e >= 0) if re.search(r"\. |\n\n|\n- |\n\* |\n\|", plain[m.end():]) else len(text)
-        yield m[0].strip(), value, len(part or ".") - 1, bool(percent), text[start + 1:end].strip()
+        before, after = plain[:m.start()], plain[m.end():]
+        start = max(e.end() for e in [*BREAK.finditer(before), re.match("", before)])
+        stop = BREAK.search(after)
+        end = m.end() + stop.start() if stop else len(plain)
+        yield m[0].strip(), value, len(part or ".") - 1, bool(percent), text[start:end].strip()
 
 
 def paragraph_links(text, sentence, folder):

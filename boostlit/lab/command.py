@@ -108,7 +108,7 @@ def why_not(r,    # a `Reproduction`
                                              else "; set BOOSTLIT_DATA")
     return ""
 
-# %% ../../nbs/lab/02_command.ipynb #3b0ac8cf
+# %% ../../nbs/lab/02_command.ipynb #e09aaa7b
 def _finished(path:Path, code:str)->dict|None:
     "An item that was finished before with the same code: rows, seconds, witnesses."
     try:
@@ -117,6 +117,7 @@ def _finished(path:Path, code:str)->dict|None:
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
+# %% ../../nbs/lab/02_command.ipynb #e6bf569e
 def _make(r, out, n_jobs, progress, only):
     "Run an item, or some of its data sets."
     some = {} if only is None or "only" not in inspect.signature(r.run).parameters \
@@ -186,7 +187,7 @@ def run_items(picked, outcome:Outcome, full:bool, asked:bool, n_jobs:int=1, prog
                     outcome.failed[r.name] = (r, f"{type(e).__name__}: {e}")
             bar.update(1)
 
-# %% ../../nbs/lab/02_command.ipynb #e8072cfb
+# %% ../../nbs/lab/02_command.ipynb #73c57e62
 def reproduce(wanted=(),        # papers and items; everything by default
               full:bool=False,  # also what takes long or needs a download?
               n_jobs:int=1,     # processes
@@ -195,7 +196,7 @@ def reproduce(wanted=(),        # papers and items; everything by default
               progress:bool=True, # show bars?
               say=print,        # where words go
               store:bool=False, # keep rows and their record in the data of the package?
-              budget:float=math.inf, # seconds after which no further item is begun, cheap ones first
+              budget:float=math.inf, # seconds after which no item is begun, cheap ones first
              )->dict:           # rows, ledger, skipped, failed, report
     "Run the chosen items, print what came out, write the report."
     known = load_reproductions(modules, say)
@@ -216,7 +217,7 @@ def reproduce(wanted=(),        # papers and items; everything by default
     return {"rows": outcome.rows, "ledger": table, "done": outcome.done,
             "skipped": outcome.skipped, "failed": outcome.failed, "report": report}
 
-# %% ../../nbs/lab/02_command.ipynb #7f0dfa1c
+# %% ../../nbs/lab/02_command.ipynb #0d704b14
 def store_item(r,         # a `Reproduction`
                doc:dict,  # from `run_item`
                say=print, # where words go
@@ -228,6 +229,7 @@ def store_item(r,         # a `Reproduction`
     store_run(r, doc["rows"], doc["seconds"], place, doc["units"])
     say(f"stored {len(doc['rows'])} rows of {r.paper}:{r.item} ({r.run.__name__})")
 
+# %% ../../nbs/lab/02_command.ipynb #d98fa1d3
 def write_log(outcome:Outcome):
     "One line per item, behind those of earlier runs in the same folder."
     lines = [f"{r.paper}:{r.item} ({r.run.__name__}): {len(rows)} rows, "
@@ -236,13 +238,14 @@ def write_log(outcome:Outcome):
     with open(outcome.out/"log.txt", "a", encoding="utf-8") as log:
         log.write("\n".join([*lines, *outcome.lines(), ""]))
 
-# %% ../../nbs/lab/02_command.ipynb #ca1c7a52
+# %% ../../nbs/lab/02_command.ipynb #7fb8b107
 def promised(stored:float, again:float)->bool:
     "Is a number derived again the stored one, in the digits that the file keeps?"
     if math.isnan(stored) or math.isnan(again):
         return math.isnan(stored) and math.isnan(again)
     return abs(stored - again) <= 2e-5*abs(stored) + 1e-12
 
+# %% ../../nbs/lab/02_command.ipynb #c9dde5ce
 IMAGES = ("scene15", "caltech101", "uiuc_cars", "cbcl_pedestrians", "sports10_colour")
 
 def expected_seconds(r)->float:
@@ -252,7 +255,7 @@ def expected_seconds(r)->float:
     if not r.full: return 30.
     return 3600. if set(r.needs) & set(IMAGES) else 300.
 
-# %% ../../nbs/lab/02_command.ipynb #666417db
+# %% ../../nbs/lab/02_command.ipynb #9ba0b5ac
 def rows_made(r,            # a `Reproduction`
               stored:list,  # keys of all stored rows
              )->list:       # keys
@@ -262,6 +265,7 @@ def rows_made(r,            # a `Reproduction`
     return [k for k in stored if k[0] == r.paper and k[1] in r.items and not is_timed(k[4])
             and (mine is None or k in mine)]
 
+# %% ../../nbs/lab/02_command.ipynb #2e3be0fd
 def sample_rows(known,        # `Reproduction`s
                 n:int,        # rows
                 seed:int,     # of the choice
@@ -306,7 +310,7 @@ def verify(n:int=60,              # stored rows to derive again
         f"{len(found['absent'])} were not made")
     return found
 
-# %% ../../nbs/lab/02_command.ipynb #57e0bf9d
+# %% ../../nbs/lab/02_command.ipynb #eb278cc3
 def ask_witness(unit:dict # a unit of a stored record
                )->dict:   # column -> (stored, now), of those that differ
     "Run one unit again."
@@ -316,6 +320,7 @@ def ask_witness(unit:dict # a unit of a stored record
     return {c: (v, numbers.get(c, math.nan)) for c, v in unit["numbers"].items()
             if not promised(v, numbers.get(c, math.nan))}
 
+# %% ../../nbs/lab/02_command.ipynb #fa2d23f2
 def stored_witnesses()->dict: # name of a reproduction -> its units
     "Witnesses of all stored runs."
     return {name: run.get("units", []) for paper in PAPERS

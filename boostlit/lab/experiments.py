@@ -143,7 +143,7 @@ def _numbered(i, fn, unit, path):
     except Exception as e:
         raise RuntimeError(f"unit {unit} failed with {type(e).__name__}: {e}") from e
 
-# %% ../../nbs/lab/01_experiments.ipynb #93f582e3
+# %% ../../nbs/lab/01_experiments.ipynb #77496c01
 _watchers: list = []                          # lists that are told of units, the innermost last
 # words of quantities that a clock measures: never the same twice
 TIMED = ("seconds", "time", "milliseconds", "minutes")
@@ -152,6 +152,7 @@ def is_timed(quantity:str)->bool:
     "Was a quantity read off a clock?"
     return any(word in TIMED for word in re.findall(r"[a-z]+", quantity.lower()))
 
+# %% ../../nbs/lab/01_experiments.ipynb #45fc56ae
 def _flat(value)->list:
     "The numbers in a value, lists of lists and dictionaries included."
     if isinstance(value, dict): return [x for v in value.values() for x in _flat(v)]
@@ -159,6 +160,7 @@ def _flat(value)->list:
     is_number = isinstance(value, (int, float)) and not math.isnan(value)
     return [float(value)] if is_number else []
 
+# %% ../../nbs/lab/01_experiments.ipynb #d0685e4c
 def unit_numbers(table:pa.Table, # rows of one unit
                  unit:dict,      # its arguments, which are no results
                 )->dict:         # column -> sum, in ten digits
@@ -167,7 +169,7 @@ def unit_numbers(table:pa.Table, # rows of one unit
             if c not in unit and not is_timed(c)}
     return {c: float(f"{math.fsum(v):.10g}") for c, v in sums.items() if v}
 
-# %% ../../nbs/lab/01_experiments.ipynb #6bb25bfc
+# %% ../../nbs/lab/01_experiments.ipynb #55ecfaef
 def _tell(fn, units, tables):
     "Tell who watches of the units of a plain function, which can be found again by its name."
     if not _watchers or not hasattr(fn, "__qualname__"): return
@@ -177,6 +179,7 @@ def _tell(fn, units, tables):
         _watchers[-1].append(dict(function=name, unit=plain_values(unit), seconds=seconds,
                                   numbers=unit_numbers(table, unit)))
 
+# %% ../../nbs/lab/01_experiments.ipynb #b42089e6
 @contextmanager
 def watching():
     "Within, every unit that is run or read is kept in the list that this gives."
@@ -185,6 +188,7 @@ def watching():
     try: yield units
     finally: _watchers.pop()
 
+# %% ../../nbs/lab/01_experiments.ipynb #5c959112
 def witnesses(units:list,        # from `watching`
               n:int=6,           # how many to keep
               limit:float=1.5,   # processor seconds that one may take
