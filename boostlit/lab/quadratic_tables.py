@@ -363,7 +363,7 @@ def search_unit(dataset:str, n_estimators:int=250, max_bins:int=256, seed:int=0)
     y = np.where(y == np.unique(y)[0], -1., 1.)
     return compare_searches(X, y, nominal, n_estimators, max_bins=max_bins, seed=seed)
 
-# %% ../../nbs/quadratic/07_tables.ipynb #b8acad83
+# %% ../../nbs/quadratic/07_tables.ipynb #67165482
 @reproduction(paper=1, item="Exact search", needs=TABLE_SETS,
               title="what relabelling misses, question by question")
 def exact_rows(n_jobs=1, out=None, progress=True, only=None):
@@ -378,9 +378,10 @@ def exact_rows(n_jobs=1, out=None, progress=True, only=None):
                  "mean excess error": float(excess.mean()),
                  "largest win of relabelling": float(max(0., (-excess).max())),
                  "time ratio": r["exact_seconds"]/max(r["relabel_seconds"], 1e-9)}
-        rows += [dict(paper=1, item="Exact search", dataset=r["dataset"], method="relabel",
-                      quantity=q, value=v, seeds="0", link="quadratic/05_exact_search.ipynb",
-                      comment=f"{len(excess)} rounds, at most {r['max_bins']} bins") for q, v in found.items()]
+        same = dict(paper=1, item="Exact search", dataset=r["dataset"], method="relabel", seeds="0",
+                    link="quadratic/05_exact_search.ipynb",
+                    comment=f"{len(excess)} rounds, at most {r['max_bins']} bins")
+        rows += [dict(same, quantity=q, value=v) for q, v in found.items()]
     return rows
 
 # %% ../../nbs/quadratic/07_tables.ipynb #8024e2a3
