@@ -120,17 +120,7 @@ local function only_comments(code)
   return true
 end
 
--- pages with figures that move load their script, from the top of the site
-local lively = false
-local function load_figures()
-  if lively then return end
-  lively = true
-  local address = (quarto.project.offset or ".") .. "/live.js"
-  quarto.doc.include_text("after-body", '<script src="' .. address .. '"></script>')
-end
-
 function Div(div)
-  if div.classes:includes("live") then load_figures() end
   local block = div.content[1]
   if div.classes:includes("cell") and #div.content == 1 and block.t == "CodeBlock" and only_comments(block.text) then return {} end
 end
