@@ -8,6 +8,7 @@ file:
 summary, parameters with types and defaults, returns, fitted attributes, an example with its output.
 Notebooks stay as they are. CONTRIBUTING.md says what to write where."""
 import ast
+import functools
 import io
 import json
 import os
@@ -130,13 +131,15 @@ class Module:
         parts = path.relative_to(root).with_suffix("").parts
         self.package = parts if path.name == "__init__.py" else parts[:-1]
         self.name = ".".join(parts)
-        self.lines = self.text.splitlines()
+        self.lines = self.text.split("\n")
         self.tree = ast.parse(self.text)
-        self.comments = {t.start[0]: t.string for t in _tokens(self.text)
-                         if t.type == tokenize.COMMENT}
         self.imports = dict(self._imports())
         self.defined = {node.name: node for node in self.tree.body
                         if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
+
+    @functools.cached_property
+    def comments(self):
+        return {t.start[0]: t.string for t in _tokens(self.text) if t.type == tokenize.COMMENT}
 
     def _imports(self):
         for node in self.tree.body:
@@ -274,8 +277,13 @@ def comment_above(module, arg, function):
 
 
 def source(module, node):
-    "An expression as it is written in the notebook."
-    return " ".join(ast.get_source_segment(module.text, node).split()) if node is not None else ""
+    "An expression as it is written in the notebook (columns of a tree count bytes)."
+    if node is None:
+        return ""
+    lines = [line.encode() for line in module.lines[node.lineno - 1:node.end_lineno]]
+    lines[-1] = lines[-1][:node.end_col_offset]
+    lines[0] = lines[0][node.col_offset:]
+    return " ".join(b"\n".join(lines).decode().split())
 
 
 def fields(module, node):

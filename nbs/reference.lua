@@ -134,7 +134,9 @@ end
 
 local function entry(header, link, signature, doc)
   local head = { pandoc.RawInline("html", "<summary>"), pandoc.Code(pandoc.utils.stringify(header)), pandoc.Space() }
-  if doc then for _, x in ipairs(doc.content) do table.insert(head, x) end end
+  -- what opens an entry is itself something to press: no links in it
+  local plain = doc and doc.content:walk({ Link = function(l) return l.content end }) or {}
+  for _, x in ipairs(plain) do table.insert(head, x) end
   table.insert(head, pandoc.RawInline("html", "</summary>"))
   link.attributes.style = nil
   signature.text = signature.text:gsub("%[(`[^`]+`)%]%(https?://[^)%s]+%)", "%1")  -- comments of a signature are code, where a link is noise

@@ -141,6 +141,45 @@ def test_the_filter_leads_names_to_the_reference(tmp_path):
     assert 'href="../core/loop.html#else"' in run.stdout
 
 
+FORMULA = re.compile(r"\$\$(.+?)\$\$|(?<![\\$\w])\$(?!\s)([^$\n]+?)(?<![\s\\])\$(?!\d)", re.S)
+
+
+def test_every_formula_becomes_mathml():
+    "What pandoc cannot convert would stand on the site as bare TeX."
+    pypandoc = pytest.importorskip("pypandoc")
+    lines = []
+    for page in PAGES:
+        for text in sources(page, "markdown"):
+            text = re.sub(r"```.*?```|`[^`\n]+`", "", text, flags=re.S)
+            for display, inline in FORMULA.findall(text):
+                lines.append(f"$${' '.join(display.split())}$$" if display else f"${inline}$")
+    command = [pypandoc.get_pandoc_path(), "-f", "markdown", "-t", "html", "--mathml"]
+    run = subprocess.run(command, input="\n\n".join(dict.fromkeys(lines)), capture_output=True,
+                         text=True, encoding="utf-8")
+    assert len(lines) > 1000 and run.stdout.count("<math") > 1000
+    assert "Could not convert" not in run.stderr, run.stderr[:800]
+
+
+def test_bundled_files_are_there_and_small():
+    "The font of the formulas with its licence, the mark, the card, the search entries."
+    for name in SITE["project"]["resources"]:
+        assert (BOOK/name).is_file(), name
+    assert (BOOK/"math.woff2").read_bytes()[:4] == b"wOF2"
+    assert (BOOK/"math.woff2").stat().st_size < 120_000
+    assert "SIL OPEN FONT LICENSE" in (BOOK/"math-font-licence.txt").read_text(encoding="utf-8")
+    assert 'url("math.woff2")' in (BOOK/"styles.css").read_text(encoding="utf-8")
+
+
+def test_search_knows_names_and_statements():
+    rows = json.loads((BOOK/"api"/"search_entries.json").read_text(encoding="utf-8"))
+    titles = {row["title"] for row in rows}
+    assert set(names.PUBLIC) <= titles
+    said = {m for page in PAGES for text in sources(page, "markdown")
+            for m in re.findall(r'<a id="((?:thm|lem|prp|cor|def|alg)-[\w-]+)"></a>\s*\*\*', text)}
+    assert said <= {row["text"] for row in rows}
+    assert len({row["objectID"] for row in rows}) == len(rows)
+
+
 def luminance(colour):
     parts = [int(colour[i:i + 2], 16)/255 for i in (1, 3, 5)]
     linear = [c/12.92 if c <= .03928 else ((c + .055)/1.055)**2.4 for c in parts]
