@@ -47,15 +47,19 @@ SCROLL = {"compositional/theorem.html": ".theorem", "lpboost/linear_program.html
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
+    "The site below /boostlit, as its public home has it: the page for wrong addresses says so."
     def log_message(self, *words):
         pass
+
+    def translate_path(self, path):
+        return super().translate_path(path.removeprefix("/boostlit"))
 
 
 def serve(folder):
     handler = functools.partial(Quiet, directory=str(folder))
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    return server, f"http://127.0.0.1:{server.server_port}"
+    return server, f"http://127.0.0.1:{server.server_port}/boostlit"
 
 
 def pages_of(folder):
