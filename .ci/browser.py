@@ -39,11 +39,11 @@ SHOTS = [("index.html", "desktop", False), ("index.html", "phone", False),
          ("quadratic/index.html", "phone", True),
          ("compositional/theorem.html", "desktop", False),
          ("api/QuadraticBoostClassifier.html", "desktop", False),
-         ("lab/ledger.html", "desktop", False), ("compositional/tables.html", "phone", False),
-         ("lpboost/linear_program.html", "desktop", True)]
+         ("lab/ledger.html", "desktop", False), ("quadratic/tables.html", "phone", False),
+         ("lpboost/index.html", "desktop", True)]
 # where a picture shows more than the top of the page: what to scroll to, or to hover
-SCROLL = {"compositional/theorem.html": ".theorem", "lpboost/linear_program.html": ".live",
-          "compositional/tables.html": "table"}
+SCROLL = {"compositional/theorem.html": ".theorem", "lpboost/index.html": ".live",
+          "quadratic/tables.html": ".wide.scrolls"}
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
