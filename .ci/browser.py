@@ -39,23 +39,27 @@ SHOTS = [("index.html", "desktop", False), ("index.html", "phone", False),
          ("quadratic/index.html", "phone", True),
          ("compositional/theorem.html", "desktop", False),
          ("api/QuadraticBoostClassifier.html", "desktop", False),
-         ("lab/ledger.html", "desktop", False), ("compositional/tables.html", "phone", False),
-         ("lpboost/linear_program.html", "desktop", True)]
+         ("lab/ledger.html", "desktop", False), ("quadratic/tables.html", "phone", False),
+         ("lpboost/index.html", "desktop", True)]
 # where a picture shows more than the top of the page: what to scroll to, or to hover
-SCROLL = {"compositional/theorem.html": ".theorem", "lpboost/linear_program.html": ".live",
-          "compositional/tables.html": "table"}
+SCROLL = {"compositional/theorem.html": ".theorem", "lpboost/index.html": ".live",
+          "quadratic/tables.html": ".wide.scrolls"}
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
+    "The site below /boostlit, as its public home has it: the page for wrong addresses says so."
     def log_message(self, *words):
         pass
+
+    def translate_path(self, path):
+        return super().translate_path(path.removeprefix("/boostlit"))
 
 
 def serve(folder):
     handler = functools.partial(Quiet, directory=str(folder))
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    return server, f"http://127.0.0.1:{server.server_port}"
+    return server, f"http://127.0.0.1:{server.server_port}/boostlit"
 
 
 def pages_of(folder):
