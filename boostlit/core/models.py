@@ -77,13 +77,16 @@ def _flatten_json(value, path, leaves):
     raise ValueError(f"cannot store {path}: a {type(value).__name__} is not plain data (a base "
                      "learner or a generator of random numbers cannot be written without pickle)")
 
-# %% ../../nbs/core/09_models.ipynb #275f6727
+# %% ../../nbs/core/09_models.ipynb #ad34d92f
 def rebuild(node:dict,    # skeleton
             leaves:list,  # arrays and tables, in the order of the file
            ):             # the state
     "State from its skeleton."
     (kind, value), = node.items()
-    if kind == "leaf": return leaves[value]
+    if kind == "leaf":
+        if type(value) is not int or not 0 <= value < len(leaves):
+            raise ValueError("it refers to an array that is not there")
+        return leaves[value]
     if kind in ("value", "values"): return value
     if kind == "float": return float(value)
     if kind == "list": return [rebuild(v, leaves) for v in value]
@@ -218,7 +221,7 @@ def _fit_range(values, low, high, sizes):
 # %% ../../nbs/core/09_models.ipynb #29a2c55b
 LARGEST = np.finfo(np.float64).max
 
-# %% ../../nbs/core/09_models.ipynb #53405d93
+# %% ../../nbs/core/09_models.ipynb #99470153
 @dataclass(frozen=True)
 class Array:
     "An array of numbers or booleans."
@@ -226,6 +229,7 @@ class Array:
     shape: tuple                # sizes, one a dimension
     low: object = -LARGEST      # smallest value; None for no check at all
     high: object = LARGEST      # largest value of a float, first forbidden value of an integer
+    rising: bool = False        # may no value be below the one before it?
 
     def build(self, value, sizes):
         "The array, if it is what was declared."
@@ -234,6 +238,7 @@ class Array:
             raise ValueError(f"is not an array of {dtype}")
         _fit_shape(value.shape, self.shape, sizes)
         if dtype.kind != "b": _fit_range(value, self.low, self.high, sizes)
+        if self.rising and (value[1:] < value[:-1]).any(): raise ValueError("falls")
         return np.array(value, dtype=dtype, order="C")
 
 # %% ../../nbs/core/09_models.ipynb #86bbb083

@@ -11,11 +11,12 @@ __all__ = ['PALETTE', 'INK', 'use_style', 'plot_learning_curves', 'plot_margins'
            'BilinearDisplay', 'PatternDisplay', 'stump_branches', 'stump_text', 'plot_stump',
            'StumpDisplay', 'axis_parts', 'axis_text', 'plot_axis', 'AxisDisplay']
 
-# %% ../../nbs/core/10_plots.ipynb #068da2e4
+# %% ../../nbs/core/10_plots.ipynb #023ae442
 import sys
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
+from .tables import printable
 
 # %% ../../nbs/core/10_plots.ipynb #bc197d64
 PALETTE = ["#0173b2", "#de8f05", "#029e73", "#d55e00", "#cc78bc", "#ca9161", "#949494", "#56b4e9"]
@@ -151,16 +152,17 @@ def terms_text(est,         # a fitted estimator with `terms_`
         lines.append(f"... and {len(rows) - top} more")
     return "\n".join(lines or ["nothing learnt: every row gets the same score"])
 
-# %% ../../nbs/core/10_plots.ipynb #6d5130e9
+# %% ../../nbs/core/10_plots.ipynb #771f3bbf
 def readable(est,        # any estimator
              top:int=6,  # most terms shown
             )->str:      # its parameters; when it is fitted and has terms to read, those too
     "What `print` shows of an estimator: a line of parameters, then what it has learnt."
     fitted = any(k.endswith("_") and not k.startswith("_") for k in vars(est))
     black_box = hasattr(est, "estimators_") or getattr(est, "language_", "") == "learner"
-    return f"{est!r}\n{terms_text(est, top)}" if fitted and not black_box else repr(est)
+    text = f"{est!r}\n{terms_text(est, top)}" if fitted and not black_box else repr(est)
+    return printable(text)
 
-# %% ../../nbs/core/10_plots.ipynb #22044e59
+# %% ../../nbs/core/10_plots.ipynb #e2a89dbb
 class ModelDisplay:
     "What a fitted estimator has learnt, as a picture and (`print`) as words."
     #: ax_ (axes): what was drawn on
@@ -232,7 +234,7 @@ class ModelDisplay:
         """
         return dict(ax=ax) if self.whole else dict(top=self.top, ax=ax)
 
-    def __str__(self): return terms_text(self.estimator, self.top)
+    def __str__(self): return printable(terms_text(self.estimator, self.top))
 
 # %% ../../nbs/core/10_plots.ipynb #1fec0358
 def beside(est,       # an estimator

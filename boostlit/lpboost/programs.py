@@ -161,7 +161,8 @@ def check_models(est:Any)->None:
                 support is not None and len(support) != patterns):
             raise ValueError("its models_ hold constants and patterns that do not add up")
         check_patterns(est, m["patterns"])
-    if hasattr(est, "classes_") and len(est.models_) not in (1, len(est.classes_)):
+    few = est.program == "two-class" and len(est.classes_) < 2
+    if few or hasattr(est, "classes_") and len(est.models_) not in (1, len(est.classes_)):
         raise ValueError("its models_ do not match its classes_")
 
 def trial_graph(est:Any)->Any:
