@@ -637,7 +637,7 @@ def test_kill_during_reproduce(tmp_path, monkeypatch):
         result = run()
         calls = [int(c) for c in (tmp_path / "calls.txt").read_text().split()]
         assert (
-            result[0][0]["value"] == 66
+            result["rows"][0]["value"] == 66
             and set(calls) == set(range(12))
             and len(calls) <= 12 + deaths
         ), (calls, deaths)  # at most the unit under way is lost

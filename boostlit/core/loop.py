@@ -363,17 +363,19 @@ def after_rounds(run:Run,       # a run that is over
         run.stopped = "interrupted"
         return otherwise
 
-# %% ../../nbs/core/03_loop.ipynb #61e67d91
+# %% ../../nbs/core/03_loop.ipynb #312a0d74
 def history_row(run:Run)->dict:
     "What there is to say about the last round: means over the parts, the error of all together."
     states = [part.state for part in run.parts]
     last = [part.coefficients[-1] for part in run.parts if part.coefficients]
     row = dict(round=len(run.history) + 1, error=float(joint_error(run)),
-               edge=float(np.mean([s.edge for s in states])),
-               alpha=float(np.mean([np.mean(np.abs(c)) for c in last])),
-               loss=float(np.mean([s.loss for s in states])))
+               edge=_mean([s.edge for s in states]),
+               alpha=_mean([abs(c) if np.ndim(c) == 0 else np.mean(np.abs(c)) for c in last]),
+               loss=_mean([s.loss for s in states]))
     row.update(states[0].facts if len(states) == 1 else {})
     return row
+
+def _mean(numbers): return float(numbers[0] if len(numbers) == 1 else np.mean(numbers))
 
 # %% ../../nbs/core/03_loop.ipynb #cc086b10
 def joint_error(run:Run)->float:
