@@ -141,7 +141,7 @@ def test_every_row_has_an_address_and_a_command(room):
     assert page.count("<tr id=row-") == sum(r["paper"] == 2 for r in rows)
     assert "boostlit reproduce &#x27;2:Table 3&#x27; --full" in page
     sieve = report.sieve_html(rows)
-    for word in ("paper", "kind", "verdict", "state"): assert f"<select name={word} " in sieve
+    for word in ("paper", "dataset", "kind", "verdict", "state"): assert f"<select name={word} " in sieve
 
 
 def test_item_of_other_code_is_run_again(room):
@@ -177,10 +177,16 @@ def test_stored_rows_carry_their_run(room, tmp_path):
     cli.run_items([r for r in known if r.paper == 2], outcome, False, True, progress=False)
     place = tmp_path/"data"
     place.mkdir()
-    cli.store_outcome(outcome, lambda words: None, place)
+    for r, _ in outcome.done:
+        cli.store_item(r, outcome.items[r.name], lambda words: None, place)
     run, = provenance.stored_runs(2, place).values()
     assert run["rows"] == [["Table 3", "d", "m", "sum"]] and len(run["code"]) == 16
-    assert {"command", "function", "data", "versions", "date", "seconds"} <= set(run)
+    assert {"command", "function", "data", "versions", "date", "seconds", "units"} <= set(run)
+    assert [u["numbers"] for u in run["units"]] == [{"value": float(u["unit"]["n"])}
+                                                   for u in run["units"]]
+    assert len(run["units"]) == 4 and not cli.ask_witness(run["units"][0])
+    lie = {**run["units"][0], "numbers": {"value": 17.}}
+    assert list(cli.ask_witness(lie)) == ["value"]
     assert str(Path.home()) not in str(run)
     assert provenance.row_states(known, place) == {(2, "Table 3", "d", "m", "sum"): "fresh"}
 

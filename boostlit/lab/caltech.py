@@ -42,7 +42,7 @@ def object_unit(seed:int, n_train:int, method:str, cache=None, n_rounds:int=10, 
                                grid, n_jobs=n_jobs)
 
 # %% ../../nbs/bilinear/06_caltech.ipynb #5b4de6f9
-@reproduction(paper=3, item="Fig. 4", needs=("caltech101",), full=True)
+@reproduction(paper=3, item="Fig. 4", needs=("caltech101",), also=("Fig. 4 by round",))
 def figure4(n_jobs=1, out=None, progress=True, cache=None, seeds=5):
     "Caltech-101 with 15 and 30 training pictures a class: SBLM, B-SBLM and the spatial pyramid."
     units = [dict(seed=s, n_train=k, method=m, cache=cache, n_jobs=n_jobs) for s in range(seeds)

@@ -199,7 +199,7 @@ def event_summary(rows:list)->dict: # by method: accuracy of each seed, mean err
     return out
 
 # %% ../../nbs/compositional/07_events.ipynb #f942b751
-@reproduction(0, "Table 2", needs=("sports10_colour",),
+@reproduction(0, "Table 2", needs=("sports10_colour",), also=("Table 3", "Sec. 5.2", "Fig. 5"),
               title="Events: leave-one-out accuracy, confusion, rule orders, error curves")
 def table2_events(n_jobs=1, out=None, progress=True):
     "Events: compositional boosting against stumps, five groupings."

@@ -171,10 +171,10 @@ def learning_run(n_jobs=1, out=None, progress=True, draws=5):
              for name in PAPER_SETS for m in PAIR_METHODS for s in range(draws)]
     return run_units(pair_experiment, units, out, n_jobs, "learning curves", progress)
 
-# %% ../../nbs/pairwise/07_tables.ipynb #c22b80c9
+# %% ../../nbs/pairwise/07_tables.ipynb #6aba84b4
 @reproduction(paper=2, item="Readings", needs=PAPER_SETS, full=True,
               title="Table 3 under every plausible protocol")
-def pair_readings(n_jobs=1, out=None, progress=True, draws=1):
+def pair_readings(n_jobs=1, out=None, progress=True, draws=4):
     "Accuracies of three methods on four data sets under all protocols."
     learning = [m for m in PAIR_METHODS if m != "concatenation"]
     units = [dict(name=name, seed=s, method=m, rounds=[400], protocol=p)
@@ -184,7 +184,7 @@ def pair_readings(n_jobs=1, out=None, progress=True, draws=1):
     return [dict(item="Readings", dataset=PAPER_NAMES[r["name"]],
                  method=f"{r['method']}, {r['protocol']}", quantity="accuracy",
                  value=r["accuracy"], spread=r["spread"], seeds=f"0-{draws - 1}",
-                 link="pairwise/07_tables.ipynb", comment="not in the paper") for r in means]
+                 link="pairwise/11_readings.ipynb", comment="not in the paper") for r in means]
 
 # %% ../../nbs/pairwise/07_tables.ipynb #835f1cda
 def fixed_angles(X:np.ndarray, z:np.ndarray, train:np.ndarray, # pairs, labels, training mask

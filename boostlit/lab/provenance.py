@@ -209,10 +209,11 @@ def data_hashes(needs, # names of data sets
     "Fingerprints of the data that a reproduction reads."
     return {name: str(dataset_info(name).get("fingerprint", "")) for name in needs}
 
-# %% ../../nbs/lab/07_provenance.ipynb #ae16fa04
+# %% ../../nbs/lab/07_provenance.ipynb #2443990e
 def run_record(r,              # a `Reproduction`
                rows:list,      # what it made
                seconds:float,  # how long it took
+               units=(),       # witnesses: units with what came out of them
               )->dict:         # plain values, for a JSON file
     "What is known about one run."
     keys = [[str(row.get(k, "")) for k in ("item", "dataset", "method", "quantity")]
@@ -221,9 +222,9 @@ def run_record(r,              # a `Reproduction`
                 function=f"{r.run.__module__}.{r.run.__qualname__}", code=code_hash(r.run),
                 data=data_hashes(r.needs), versions=package_versions(),
                 date=datetime.now(timezone.utc).date().isoformat(), seconds=round(seconds, 1),
-                rows=keys)
+                rows=keys, units=list(units))
 
-# %% ../../nbs/lab/07_provenance.ipynb #e9a44510
+# %% ../../nbs/lab/07_provenance.ipynb #d4fb5405
 def stored_runs(paper:int,      # 0 to 4
                 folder=None,    # data of the package by default
                )->dict:         # name of the reproduction -> its run
@@ -231,15 +232,23 @@ def stored_runs(paper:int,      # 0 to 4
     path = Path(str(folder or files("boostlit").joinpath("data")))/f"record{paper}.json"
     return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
 
+def _lines(runs:dict)->str:
+    "Runs as JSON, one line per field, so that changes can be read and the file stays small."
+    fields = {name: ",\n".join(f"  {json.dumps(k)}: {json.dumps(v, ensure_ascii=False)}"
+                               for k, v in run.items()) for name, run in runs.items()}
+    return "{\n" + ",\n".join(f" {json.dumps(name)}: {{\n{text}\n }}"
+                              for name, text in fields.items()) + "\n}\n"
+
 def store_run(r,               # a `Reproduction`
               rows:list,       # what it made
               seconds:float,   # how long it took
               folder=None,     # data of the package by default
+              units=(),        # witnesses
              )->Path:          # the file
     "Keep the record of a run, in place of an earlier one."
     path = Path(str(folder or files("boostlit").joinpath("data")))/f"record{r.paper}.json"
-    runs = {**stored_runs(r.paper, path.parent), r.name: run_record(r, rows, seconds)}
-    text = json.dumps(dict(sorted(runs.items())), indent=1, ensure_ascii=False) + "\n"
+    runs = {**stored_runs(r.paper, path.parent), r.name: run_record(r, rows, seconds, units)}
+    text = _lines(dict(sorted(runs.items())))
     write_whole(path, lambda f: Path(f).write_bytes(text.encode()))
     return path
 

@@ -118,7 +118,7 @@ td.gap{font-variant-numeric:tabular-nums;text-align:right}
 @media(prefers-color-scheme:dark){a{color:#56b4e9}}
 """
 
-# %% ../../nbs/lab/08_report.ipynb #597a192a
+# %% ../../nbs/lab/08_report.ipynb #376f2f77
 _JS = """
 function sortLedger(head) {
   const body = head.closest('table').tBodies[0], i = head.cellIndex;
@@ -145,13 +145,28 @@ function siftLedger(box) {
     shown += ok;
   });
   box.querySelector('output').textContent = shown + ' rows';
+  const asked = picks.length || words.join('');
+  document.querySelectorAll('details').forEach(d => {
+    if (asked && d.querySelector('table.ledger tbody tr:not([hidden])')) d.open = true;
+  });
 }
+function showRow() {
+  const row = location.hash.startsWith('#row-') && document.querySelector(location.hash);
+  if (!row) return;
+  for (let d = row.closest('details'); d; d = d.parentElement.closest('details')) d.open = true;
+  row.hidden = false;
+  row.scrollIntoView({block: 'center'});
+  const command = row.querySelector('a[href^="#row-"]').title;
+  document.querySelectorAll('.sieve output').forEach(o => { o.textContent = command; });
+}
+addEventListener('hashchange', showRow);
 document.querySelectorAll('table.ledger th').forEach(h => {
   h.tabIndex = 0;
   h.onclick = () => sortLedger(h);
   h.onkeydown = e => { if (e.key === 'Enter') sortLedger(h); };
 });
 document.querySelectorAll('.sieve').forEach(b => { b.oninput = () => siftLedger(b); });
+showRow();
 """
 SITE = "https://boostlit.github.io/boostlit/"
 
@@ -172,10 +187,10 @@ def row_command(row)->str:
     "The command that makes a row."
     return f"boostlit reproduce '{row['paper']}:{row['item']}' --full"
 
-# %% ../../nbs/lab/08_report.ipynb #0e915007
+# %% ../../nbs/lab/08_report.ipynb #0a14ebfc
 def sieve_html(rows, # rows of the ledger
               )->str:
-    "The controls above a ledger: words, paper, kind, verdict, state."
+    "The controls above a ledger: words, paper, data set, kind, verdict, state."
     def choice(name, values):
         options = "".join(f"<option value='{html.escape(str(v))}'>{html.escape(str(v))}</option>"
                           for v in values)
@@ -184,10 +199,11 @@ def sieve_html(rows, # rows of the ledger
     papers = sorted({r["paper"] for r in rows})
     states = sorted({r.get("state", "") for r in rows} - {""})
     return ("<div class=sieve><input placeholder='words to look for' aria-label='words'>"
-            + choice("paper", papers) + choice("kind", ROW_KINDS) + choice("verdict", VERDICTS)
+            + choice("paper", papers) + choice("dataset", sorted({r["dataset"] for r in rows}))
+            + choice("kind", ROW_KINDS) + choice("verdict", VERDICTS)
             + choice("state", states) + f"<output>{len(rows)} rows</output></div>")
 
-# %% ../../nbs/lab/08_report.ipynb #c8ea669b
+# %% ../../nbs/lab/08_report.ipynb #748b35b8
 HEADINGS = ("item", "data set", "method", "quantity", "paper", "ours", "ours − paper", "seeds",
             "kind", "verdict", "state", "note", "")
 
@@ -204,6 +220,7 @@ def _row_html(r, notes, base)->str:
         said = f"<a href='{e(page_link(r['link'], base))}'>{said}</a>"
     state, place, command = r.get("state", ""), row_id(r), e(row_command(r), quote=True)
     head = (f"<tr id={place} data-paper={r['paper']} data-kind='{r['kind']}' "
+            f"data-dataset='{e(r['dataset'], quote=True)}' "
             f"data-verdict='{r['verdict']}' data-state='{state}'"
             + (" class=fresh>" if r.get("fresh") else ">"))
     words = "".join(f"<td>{e(r[k])}</td>" for k in ("item", "dataset", "method"))

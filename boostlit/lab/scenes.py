@@ -118,7 +118,7 @@ def scene_split(seed:int, method:str, name:str="scene15", n_train:int=100, cache
     return row | bilinear_rows(read_blocks(F["X"], reading), y, train, test, method, seed, **kw)
 
 # %% ../../nbs/bilinear/05_scenes.ipynb #46d3a2f6
-@reproduction(paper=3, item="Table 1", needs=("scene15",), full=True)
+@reproduction(paper=3, item="Table 1", needs=("scene15",), also=("Curve",), full=True)
 def scene_table(n_jobs=1, out=None, progress=True, cache=None):
     "Scene-15, 100 training pictures a class, five splits: baselines and the four bilinear models."
     units = [dict(seed=s, method=m, cache=cache) for s in range(5)

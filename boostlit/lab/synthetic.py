@@ -132,6 +132,7 @@ def synthetic_errors(n_jobs=1, out=None, progress=True, repeats=50)->list:
     paper=1,
     item="Fig. 3",
     full=False,
+    also=("Fig. 4", "Fig. 5"),
     title="three synthetic sets, 20 base classifiers, fresh test points",
 )
 def synthetic(n_jobs=1, out=None, progress=True):
