@@ -13,7 +13,7 @@ export PYTHONHASHSEED := 0
 # tests run the package as users get it: built, in a folder that Python looks into first
 BUILT := PYTHONPATH="$$PWD/.venv/wheel" BOOSTLIT_WHEEL="$$PWD/.venv/wheel"
 
-.PHONY: help test check page export notebooks reproduce readme bench lab docs soak coverage house height hooks dist clean
+.PHONY: help test check page export notebooks reproduce readme bench lab docs soak mutants coverage house height hooks dist book clean
 help:
 	@echo "make lab          open the notebooks in JupyterLab"
 	@echo "make page NB=...  run one page again, store its outputs, export, test it"
@@ -21,7 +21,7 @@ help:
 	@echo "make test         everything, on the built package: twelve minutes"
 	@echo "make reproduce    the papers' numbers that need no download"
 	@echo "make bench        races with peers; WORKS='cold' first calls, WORKS='earlier=PATH' 0.1"
-	@echo "also: export notebooks readme house height bench soak coverage docs dist hooks clean"
+	@echo "also: export notebooks readme house height bench soak mutants coverage docs book dist hooks clean"
 
 .venv/.made:
 	$(PYTHON) -m venv .venv
@@ -63,8 +63,16 @@ page: .venv/.dev
 notebooks: .venv/.dev
 	$(BIN)/python .ci/notebooks.py $(NB)
 
+# long forms of the tests, then damaged files and hostile inputs by the thousand; COUNT=10000 for less
+COUNT ?= 100000
 soak: .venv/.dev .venv/.wheel
 	$(BUILT) BOOSTLIT_SOAK=1 $(BIN)/python -m pytest tests -m "soak or not soak" -k "fuzz or kill or worker or soak or damaged or interrupt" -s --durations=12
+	$(BUILT) $(BIN)/python tests/fuzz.py files --count $(COUNT) --folder .venv/soak
+	$(BUILT) $(BIN)/python tests/fuzz.py inputs --count 10000 --folder .venv/soak
+
+# does a test notice when the code is wrong? goes on where it was stopped
+mutants: .venv/.dev
+	$(BIN)/python .ci/mutants.py --pages --log .venv/mutants.jsonl
 
 # lines of the package that pytest and the pages run; twice as long as make test, so by hand
 coverage: .venv/.dev .venv/.wheel
@@ -99,6 +107,11 @@ docs: .venv/.dev
 	@command -v quarto >/dev/null || { echo "make docs needs Quarto 1.7 or later on the PATH (https://quarto.org); nothing was built."; exit 1; }
 	$(BIN)/nbdev_proc_nbs && quarto render _proc --no-execute
 	@rm -rf _docs && mv _proc/_docs _docs && echo "The site is in _docs: open _docs/index.html."
+	$(BIN)/python .ci/browser.py _docs --shots _shots
+
+# for readers without a browser; a PDF would need LaTeX or typst beside it
+book: .venv/.dev
+	$(BIN)/python .ci/book.py book.epub
 
 clean:
-	rm -rf .venv build dist *.egg-info _proc _docs .mypy_cache .ruff_cache
+	rm -rf .venv build dist *.egg-info _proc _docs _shots book.epub .mypy_cache .ruff_cache

@@ -7,6 +7,7 @@ import ast
 import json
 import re
 import textwrap
+from pathlib import Path
 from numpydoc.docscrape import NumpyDocString
 
 FILE = re.compile(r"File to edit: (?:\.\./)+(nbs/\S+\.ipynb)")
@@ -253,20 +254,25 @@ def address(path):
     return "/".join(parts).replace(".ipynb", ".html").replace(".qmd", ".html")
 
 
-def search_entries(house, homes, said, root):
+def entry(where, title, section="", text="", key=""):
+    return dict(objectID=key or where, href=where, title=title, section=section, text=text)
+
+
+def search_entries(house, homes, heads, root):
     "Entries for the index of the site: topics, public names, statements."
-    rows = [(words, where, "") for words, where in TOPICS.items()]
+    names = {address(Path(path).relative_to("nbs")): title for path, title in heads.items()}
+    rows = [entry(where, names[where.partition("#")[0]], words, key=f"topic-{k}")
+            for k, (words, where) in enumerate(TOPICS.items())]
     for name, home in sorted(homes.items()):
         doc = NumpyDocString(ast.get_docstring(house.modules[home].defined[name]) or "")
-        rows.append((name, f"api/{name}.html", first_sentence(" ".join(doc["Summary"]))))
+        rows.append(entry(f"api/{name}.html", name, "", first_sentence(" ".join(doc["Summary"]))))
     for path in sorted((root/"nbs").rglob("*.ipynb")):
+        page = path.relative_to(root/"nbs")
         for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
             for key, label in STATEMENT.findall("".join(cell["source"])):
-                where = address(path.relative_to(root/"nbs"))
-                rows.append((label.strip(" ."), f"{where}#{key}", key))
-    entries = [dict(objectID=where, href=where, title=title, section="", text=text)
-               for title, where, text in rows]
-    return json.dumps(entries, indent=0, ensure_ascii=False) + "\n"
+                rows.append(entry(f"{address(page)}#{key}", names[address(page)],
+                                  label.strip(" ."), key))
+    return json.dumps(rows, indent=0, ensure_ascii=False) + "\n"
 
 
 def grouped(homes):
@@ -293,7 +299,7 @@ def write(house, top):
     for path in folder.glob("*.qmd"):
         if path.name not in texts:
             path.unlink()
-    texts["search_entries.json"] = search_entries(house, homes, said, house.root)
+    texts["search_entries.json"] = search_entries(house, homes, heads, house.root)
     for name, text in texts.items():
         path = folder/name
         if not path.exists() or path.read_text(encoding="utf-8") != text:

@@ -1,24 +1,30 @@
 """Reads the rendered site as a browser does: `python .ci/browser.py _docs [--shots folder]`.
 
-Opens every page from a static server with all other hosts cut off, in light and dark, on a desktop
-and a phone, and reports what a reader would stumble over: errors in the console, requests to other
-hosts, dead links, pages wider than the screen, wrapped code, findings of axe (serious or critical,
-and contrast), figures that move and do not, searches that miss. Needs playwright,
+Opens pages from a static server with all other hosts cut off, in light and dark, on a desktop and a
+phone, and reports what a reader would stumble over: errors in the console, requests to other hosts,
+dead links, pages wider than the screen, wrapped code, findings of axe (serious or critical, and
+contrast of any kind), figures that do not move, searches that miss. The numbers of the figures are
+compared with Python's by tests/test_live.py, run in this browser. Needs playwright,
 axe-playwright-python and a Chromium; says so and stops where they are missing."""
 import argparse
+import collections
 import functools
 import http.server
 import json
 import os
 import shutil
 import statistics
+import subprocess
 import sys
 import threading
 from pathlib import Path
 
+ROOT = Path(__file__).resolve().parents[1]
 CHROMIUM = next((p for p in map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))
                  if p), None)
 SIZES = {"desktop": (1280, 900), "phone": (390, 844)}
+VIEWS = [(size, dark) for dark in (False, True) for size in SIZES]
+# what a reader types, and a part of the address of the page that answers
 QUERIES = {
     "save model": "core/models", "Sauer lemma": "core/bounds", "how to install": "index",
     "feature-sign convergence": "bilinear/theory", "LPBoostClassifier": "LPBoostClassifier",
@@ -28,6 +34,16 @@ QUERIES = {
     "one class": "one_class", "weighted LDA": "projection", "spatial pyramid": "scenes",
     "subgraph": "subgraphs", "SAMME": "masters", "ledger": "ledger", "Dask": "training",
 }
+SHOTS = [("index.html", "desktop", False), ("index.html", "phone", False),
+         ("index.html", "desktop", True), ("quadratic/index.html", "desktop", False),
+         ("quadratic/index.html", "phone", True),
+         ("compositional/theorem.html", "desktop", False),
+         ("api/QuadraticBoostClassifier.html", "desktop", False),
+         ("lab/ledger.html", "desktop", False), ("compositional/tables.html", "phone", False),
+         ("lpboost/linear_program.html", "desktop", True)]
+# where a picture shows more than the top of the page: what to scroll to, or to hover
+SCROLL = {"compositional/theorem.html": ".theorem", "lpboost/linear_program.html": ".live",
+          "compositional/tables.html": "table"}
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
@@ -49,28 +65,49 @@ def pages_of(folder):
 
 MEASURE = """() => {
   const main = document.querySelector("main");
-  const area = nodes => [...nodes].reduce((s, n) => s + n.getBoundingClientRect().height, 0);
-  const code = main ? main.querySelectorAll(".cell-code, .cell div.sourceCode") : [];
-  const shown = [...code].filter(n => n.checkVisibility() && !n.parentElement.closest(".cell-code"));
-  const lines = [...document.querySelectorAll("main code.sourceCode > span")].filter(n => n.checkVisibility());
+  const seen = n => n.checkVisibility();
+  const high = n => n.getBoundingClientRect().height;
+  const blocks = main ? [...main.querySelectorAll(".cell div.sourceCode")].filter(n =>
+    seen(n) && !n.parentElement.closest("div.sourceCode")) : [];
+  const lines = [...document.querySelectorAll("main code.sourceCode > span")].filter(seen);
   return {
     wide: document.documentElement.scrollWidth - window.innerWidth,
-    height: main ? main.getBoundingClientRect().height : 0, code: area(shown),
-    wrapped: lines.filter(n => n.getClientRects().length > 1).length,
+    height: main ? high(main) : 0,
+    code: blocks.reduce((s, n) => s + high(n), 0),
+    wrapped: lines.filter(n => new Set([...n.getClientRects()].map(r => Math.round(r.top))).size > 1
+      && high(n) > 32).length,
     links: [...document.querySelectorAll("a[href]")].map(a => a.href),
-    live: [...document.querySelectorAll(".live")].map(n => [n.dataset.figure, n.dataset.answer || ""]),
   };
 }"""
 
+# every slider of every figure to both ends and back; what the figure then says
+MOVE = """() => [...document.querySelectorAll(".live[data-figure]")].map(place => {
+  const said = [place.dataset.answer || ""];
+  place.querySelectorAll("input").forEach(input => {
+    const start = input.value;
+    [input.min, input.max, start].forEach(value => {
+      input.value = value;
+      input.dispatchEvent(new Event("input"));
+      said.push(place.dataset.answer || "");
+    });
+  });
+  const drawn = place.querySelectorAll("svg *").length;
+  return [place.dataset.figure, said, drawn];
+})"""
 
-def look(browser, base, page, size, dark, axe):
-    "Everything one visit of one page tells."
+
+def context_of(browser, size, dark):
+    "A window of a size and a theme."
     context = browser.new_context(viewport=dict(zip(("width", "height"), SIZES[size])),
                                   color_scheme="dark" if dark else "light")
     if dark:
         context.add_init_script("localStorage.setItem('quarto-color-scheme', 'alternate')")
+    return context
+
+
+def visit(context, base, page, trouble):
+    "A tab with the page in it; what it asks of others and complains of goes to `trouble`."
     tab = context.new_page()
-    trouble = []
     tab.on("console", lambda m: trouble.append(f"console: {m.text}") if m.type == "error" else None)
     tab.on("pageerror", lambda e: trouble.append(f"error: {e}"))
 
@@ -81,19 +118,49 @@ def look(browser, base, page, size, dark, axe):
             trouble.append(f"asks {route.request.url}")
             route.abort()
     tab.route("**/*", gate)
-    tab.goto(f"{base}/{page}")
-    tab.wait_for_load_state("networkidle")
+    tab.goto(f"{base}/{page}", wait_until="load")
+    tab.wait_for_timeout(150)
+    return tab
+
+
+def axe_findings(axe, tab, dark):
+    "Serious and critical findings, and all of contrast; a dark page differs in its colours alone."
+    options = {"resultTypes": ["violations"]}
+    if dark:
+        options["runOnly"] = ["color-contrast"]
+    for rule in axe.run(tab, options=options).response["violations"]:
+        if rule["impact"] in ("serious", "critical") or rule["id"] == "color-contrast":
+            yield from (f"axe {rule['id']}: {n['target']} {colours(n)}" for n in rule["nodes"])
+
+
+def colours(node):
+    "The two colours that a finding of contrast is about."
+    data = (node["any"] or [{}])[0].get("data")
+    data = data if isinstance(data, dict) else {}
+    return f"{data['fgColor']} on {data['bgColor']}" if "bgColor" in data else ""
+
+
+def figure_findings(tab):
+    for name, said, drawn in tab.evaluate(MOVE):
+        if not all(said) or drawn < 3 or any("NaN" in s for s in said):
+            yield f"figure {name} does not draw"
+        if len(set(said)) < 2:
+            yield f"figure {name} does not move"
+
+
+def look(context, base, page, size, dark, axe):
+    "Everything one visit of one page tells."
+    trouble = []
+    tab = visit(context, base, page, trouble)
     found = tab.evaluate(MEASURE)
+    trouble += figure_findings(tab)
     if axe is not None:
-        for rule in axe.run(tab).response["violations"]:
-            if rule["impact"] in ("serious", "critical") or rule["id"] == "color-contrast":
-                trouble += [f"axe {rule['id']}: {n['target']}" for n in rule["nodes"][:4]]
+        trouble += axe_findings(axe, tab, dark)
     if found["wide"] > 1:
         trouble.append(f"{found['wide']} px wider than the screen")
     if size == "desktop" and found["wrapped"]:
         trouble.append(f"{found['wrapped']} lines of code wrap")
-    trouble += [f"figure {name} did not draw" for name, answer in found["live"] if not answer]
-    context.close()
+    tab.close()
     return found, trouble
 
 
@@ -101,9 +168,9 @@ def dead_links(found, base, folder):
     "Links within the site whose page or anchor does not exist."
     seen = {}
     for page, links in found.items():
-        for link in {h for h in links if h.startswith(base)}:
+        for link in sorted({h for h in links if h.startswith(base)}):
             path, _, anchor = link[len(base) + 1:].partition("#")
-            target = folder/(path or "index.html")
+            target = folder/(path.partition("?")[0] or "index.html")
             target = target/"index.html" if target.is_dir() else target
             if target not in seen:
                 seen[target] = target.read_text(encoding="utf-8") if target.is_file() else None
@@ -112,51 +179,102 @@ def dead_links(found, base, folder):
 
 
 def search(browser, base):
-    "Which of the first three answers to each query is the right page."
+    "The queries whose right page is not among the first three answers."
     tab = browser.new_page()
     tab.goto(f"{base}/index.html")
-    tab.wait_for_load_state("networkidle")
     missed = []
     for query, wanted in QUERIES.items():
+        tab.keyboard.press("Escape")
         tab.click("#quarto-search button")
-        tab.fill("#quarto-search input, .aa-Input", query)
-        tab.wait_for_timeout(900)
-        links = tab.eval_on_selector_all(".aa-Item a, .search-result-doc, .aa-Item",
-                                         "ns => ns.map(n => n.href || '').filter(Boolean)")
-        first = list(dict.fromkeys(link.split("#")[0] for link in links))[:3]
+        tab.fill(".aa-Input", "")
+        tab.fill(".aa-Input", query)
+        tab.wait_for_timeout(700)
+        links = tab.eval_on_selector_all(".aa-Item a", "ns => ns.map(n => n.href)")
+        first = list(dict.fromkeys(link.split("#")[0].split("?")[0] for link in links))[:3]
         if not any(wanted.lower() in link.lower() for link in first):
             missed.append(f"{query!r}: {[link[len(base):] for link in first]}")
-        tab.keyboard.press("Escape")
+    tab.close()
     return missed
 
 
-SHOTS = [("index.html", "desktop", False), ("index.html", "phone", False),
-         ("index.html", "desktop", True), ("quadratic/index.html", "desktop", False),
-         ("quadratic/index.html", "phone", True), ("compositional/theorem.html", "desktop", False),
-         ("api/QuadraticBoostClassifier.html", "desktop", False),
-         ("lab/ledger.html", "desktop", False), ("lab/ledger.html", "phone", False),
-         ("lpboost/index.html", "desktop", True)]
+def as_files(browser, folder):
+    "Two pages opened without a server: formulas, figures and styles work; search may not."
+    trouble = []
+    for page in ("index.html", "quadratic/products.html"):
+        tab = browser.new_page()
+        tab.on("pageerror", lambda e: trouble.append(f"as a file: {e}"))
+        tab.goto((folder/page).resolve().as_uri())
+        tab.wait_for_timeout(300)
+        if not tab.evaluate("() => getComputedStyle(document.body).margin === '0px'"):
+            trouble.append(f"{page} as a file has no style")
+        tab.close()
+    return [t for t in trouble if "search" not in t and "fetch" not in t]
 
 
 def take_shots(browser, base, folder):
     folder.mkdir(parents=True, exist_ok=True)
     for page, size, dark in SHOTS:
-        context = browser.new_context(viewport=dict(zip(("width", "height"), SIZES[size])))
-        if dark:
-            context.add_init_script("localStorage.setItem('quarto-color-scheme', 'alternate')")
-        tab = context.new_page()
-        tab.goto(f"{base}/{page}")
-        tab.wait_for_load_state("networkidle")
+        context = context_of(browser, size, dark)
+        tab = visit(context, base, page, [])
+        place = tab.query_selector(SCROLL[page]) if page in SCROLL else None
+        if place is not None:
+            place.evaluate("n => n.scrollIntoView({block: 'center'})")
+        if page == "compositional/theorem.html":
+            link = tab.query_selector("main a.quarto-xref")
+            if link is not None:
+                link.scroll_into_view_if_needed()
+                link.hover()
+                tab.wait_for_timeout(700)
         name = page.replace("/", "-").removesuffix(".html")
         tab.screenshot(path=str(folder/f"{name}-{size}{'-dark' if dark else ''}.png"))
         context.close()
 
 
+def figures_in_chromium(folder):
+    "The tests of the figures' numbers, computed by the script of the rendered site in Chromium."
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/test_live.py"]
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True,
+                         env={**os.environ, "BOOSTLIT_SITE": str(folder.resolve())})
+    print("figures in Chromium:", run.stdout.strip().split("\n")[-1])
+    return [] if run.returncode == 0 else ["figures that move: " + run.stdout[-600:]]
+
+
+def launch(play):
+    flags = ["--no-sandbox", "--disable-gpu"] if hasattr(os, "geteuid") and not os.geteuid() else []
+    return play.chromium.launch(executable_path=CHROMIUM, args=flags)
+
+
+def sweep(browser, base, pages, views, axe):
+    "All visits: what is wrong, the links of every page, the shares of code."
+    bad, links, shares = [], {}, {}
+    for size, dark in views:
+        context = context_of(browser, size, dark)
+        for k, page in enumerate(pages):
+            found, trouble = look(context, base, page, size, dark, axe)
+            bad += [f"{page} ({size}{', dark' if dark else ''}): {t}" for t in trouble]
+            links[page] = found["links"]
+            if (size, dark) == ("desktop", False) and found["code"]:
+                shares[page] = found["code"]/found["height"]
+            print(f"\r{size} {'dark' if dark else 'light'}: {k + 1} of {len(pages)} pages", end="",
+                  file=sys.stderr, flush=True)
+        context.close()
+    return bad, links, shares
+
+
+def weight(folder, page):
+    "Bytes of a page and the pictures it shows."
+    text = (folder/page).read_text(encoding="utf-8")
+    here = (folder/page).parent
+    shown = {here/part.split('"')[0] for part in text.split('<img src="')[1:]}
+    return len(text.encode("utf-8")) + sum(p.stat().st_size for p in shown if p.is_file())
+
+
 def main(arguments):
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--shots", type=Path)
-    parser.add_argument("--pages", nargs="*")
+    parser.add_argument("--shots", type=Path, help="folder for ten screenshots")
+    parser.add_argument("--pages", nargs="*", help="these instead of all")
+    parser.add_argument("--part", help="k/n: every n-th page, from the k-th, and no more than pages")
     parser.add_argument("--quick", action="store_true", help="desktop and light only, no axe")
     chosen = parser.parse_args(arguments)
     try:
@@ -170,32 +288,38 @@ def main(arguments):
         return 0
     server, base = serve(chosen.folder)
     pages = chosen.pages or pages_of(chosen.folder)
-    views = [("desktop", False)] if chosen.quick else [(s, d) for s in SIZES for d in (False, True)]
-    bad, links, shares = [], {}, {}
+    if chosen.part:
+        start, step = map(int, chosen.part.split("/"))
+        pages = pages[start::step]
     with sync_playwright() as play:
-        flags = ["--no-sandbox", "--disable-gpu"] if os.geteuid() == 0 else []
-        browser = play.chromium.launch(executable_path=CHROMIUM, args=flags)
-        for k, page in enumerate(pages):
-            for size, dark in views:
-                found, trouble = look(browser, base, page, size, dark,
-                                      None if chosen.quick else Axe())
-                bad += [f"{page} ({size}{', dark' if dark else ''}): {t}" for t in trouble]
-                links[page] = found["links"]
-                if size == "desktop" and not dark and found["height"]:
-                    shares[page] = found["code"]/found["height"]
-            print(f"\r{k + 1} of {len(pages)} pages", end="", file=sys.stderr, flush=True)
+        browser = launch(play)
+        bad, links, shares = sweep(browser, base, pages, VIEWS[:1] if chosen.quick else VIEWS,
+                                   None if chosen.quick else Axe())
         bad += [f"dead link {d}" for d in dead_links(links, base, chosen.folder)]
-        missed = search(browser, base)
+        missed = []
+        if not chosen.part:
+            bad += as_files(browser, chosen.folder)
+            missed = search(browser, base)
         if chosen.shots:
             take_shots(browser, base, chosen.shots)
         browser.close()
+    if not chosen.part:
+        bad += figures_in_chromium(chosen.folder)
     server.shutdown()
-    print(*bad, sep="\n")
-    print(*(f"search misses {m}" for m in missed), sep="\n")
-    weights = [(chosen.folder/p).stat().st_size for p in pages]
-    print(json.dumps({"pages": len(pages), "findings": len(bad), "searches missed": len(missed),
-                      "median share of code": round(statistics.median(shares.values()), 3),
-                      "median page in kB": round(statistics.median(weights)/1000)}))
+    return report(chosen.folder, pages, bad, missed, shares)
+
+
+def report(folder, pages, bad, missed, shares):
+    print("", *bad, *(f"search misses {m}" for m in missed), sep="\n")
+    kinds = collections.Counter(t.split("): ")[-1].split(":")[0] for t in bad)
+    index = folder/"search.json"
+    print(json.dumps({
+        "pages": len(pages), "findings": len(bad), "kinds": kinds,
+        "searches missed": len(missed), "of": len(QUERIES),
+        "median share of code": round(statistics.median(shares.values() or [0.]), 3),
+        "largest share of code": round(max(shares.values(), default=0.), 3),
+        "median page in kB": round(statistics.median(weight(folder, p) for p in pages)/1000),
+        "search index in kB": index.is_file() and round(index.stat().st_size/1000)}))
     return int(bool(bad or missed))
 
 

@@ -1,9 +1,8 @@
 """How much of a page is code to the eye: `make height` lists pages, the fullest first.
 
 Measured without a browser: lines times the height of a line, with the widths and sizes that the
-site
-uses (styles.css). Folded and hidden cells count as the one line that opens them, or nothing. An
-estimate: a browser sets fonts its own way."""
+site uses (styles.css). Folded and hidden cells count as the one line that opens them, or nothing.
+An estimate: a browser sets fonts its own way."""
 import base64
 import json
 import math
@@ -67,8 +66,12 @@ def code(source):
     return CODE_LINE*lines(body, CODE_COLUMNS) + CODE_FRAME, 0.
 
 
-def png_size(data):
-    head = base64.b64decode("".join(data)[:64])
+def png_size(output):
+    "Width and height that a picture is shown at; without a word, a dot is a point."
+    shown = output.get("metadata", {}).get("image/png", {})
+    if "width" in shown:
+        return shown["width"], shown["height"]
+    head = base64.b64decode("".join(output["data"]["image/png"])[:64])
     return struct.unpack(">II", head[16:24])
 
 
@@ -77,7 +80,7 @@ def outputs(cell):
     for output in cell.get("outputs", []):
         data = output.get("data", {})
         if "image/png" in data:
-            width, height = png_size(data["image/png"])
+            width, height = png_size(output)
             total += height*min(1, 900/width) + CAPTION
         elif "text/html" in data:
             rows = "".join(data["text/html"]).count("<tr")

@@ -10,7 +10,7 @@ from pathlib import Path
 import nbformat
 from tqdm import tqdm
 from export import ROOT, export
-from pages import all_pages, execute
+from pages import all_pages, execute, lighter
 
 
 def wanted(arguments):
@@ -25,6 +25,15 @@ def names(pages):
     return [[(c.get("id"), c.source) for c in nbformat.read(p, as_version=4).cells] for p in pages]
 
 
+def run(page, slow):
+    "A page with fresh outputs, its figures made light."
+    nb = execute(page, slow)
+    for output in [o for c in nb.cells for o in c.get("outputs", []) if "data" in o]:
+        if "image/png" in output["data"]:
+            output["data"]["image/png"] = lighter(output["data"]["image/png"])
+    return nb
+
+
 if __name__ == "__main__":
     export()
     os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
@@ -32,7 +41,7 @@ if __name__ == "__main__":
     pages = wanted(sys.argv[1:])
     before = names(pages)
     for page in tqdm(pages, desc="notebooks"):
-        nbformat.write(execute(page, "--slow" in sys.argv), page)
+        nbformat.write(run(page, "--slow" in sys.argv), page)
         command = [Path(sys.executable).parent/"nbdev_clean", "--fname", str(page)]
         subprocess.run(command, cwd=ROOT, check=True)
     if names(pages) != before:                  # cleaning has named cells anew

@@ -74,6 +74,24 @@ def shared(function, make=press.compiled_function):
 press.compiled_function = shared
 """
 HOME = re.compile(r"^#\|\s*default_exp\s+([\w.]+)", re.M)
+# Figures are drawn at two dots per point; the notebook keeps the size they are shown at.
+SHARP = """
+from IPython import get_ipython
+from matplotlib_inline.config import InlineBackend
+get_ipython().config.InlineBackend.figure_formats = {"retina"}
+if InlineBackend.initialized():
+    InlineBackend.instance().figure_formats = {"retina"}
+"""
+
+
+def quietly(code):
+    "A cell that leaves no name on the page."
+    return nbformat.v4.new_code_cell(f"exec({code!r}, {{}})")
+
+
+def first_cells(cells):
+    "What runs before a page."
+    return [quietly(SHARP), *sharing(cells)]
 
 
 def sharing(cells):
@@ -82,7 +100,7 @@ def sharing(cells):
     if home is None or not any("@kernel(" in c.source and "#| export" in c.source for c in cells):
         return []
     code = SHARE.replace("HOME", repr(f"boostlit.{home[1]}"))
-    return [nbformat.v4.new_code_cell(f"exec({code!r}, {{}})")]       # no name of it on the page
+    return [quietly(code)]
 
 
 class Nursery:
@@ -121,7 +139,7 @@ def execute_quickly(path):
     if nb.cells and SKIP.search(nb.cells[0].source):
         return nb
     run = [c for c in nb.cells if c.cell_type == "code" and not SLOW.search(c.source)]
-    before = [c.source for c in sharing(nb.cells)]
+    before = [c.source for c in first_cells(nb.cells)]
     sheets, stopped = NURSERY.run([*before, *(c.source for c in run)], path.parent)
     if stopped:
         raise RuntimeError(stopped)
@@ -140,7 +158,7 @@ def execute(path, slow=False):
     for cell in held:
         cell.cell_type = "raw"
     place = {"metadata": {"path": str(path.parent)}}
-    before = sharing(nb.cells)
+    before = first_cells(nb.cells)
     nb.cells = before + nb.cells
     NotebookClient(nb, timeout=None, kernel_name="python3", resources=place).execute()
     nb.cells = nb.cells[len(before):]
@@ -213,6 +231,23 @@ def same_picture(stored, fresh):
     if any(abs(s - t) > 3 + .02*s for s, t in zip(size, other)):
         return False
     return float((np.abs(a - b).max(axis=2) > CHANGED).mean()) <= MOVED
+
+
+def lighter(picture):
+    "A picture with at most 256 colours where nobody sees the difference, or as it is."
+    data = base64.b64decode(joined(picture))
+    image = Image.open(io.BytesIO(data))
+    if image.mode not in ("RGB", "RGBA") or np.asarray(image.convert("RGBA"))[..., 3].min() < 255:
+        return picture
+    full = image.convert("RGB")
+    few = full.quantize(256, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
+    error = np.abs(np.asarray(full, int) - np.asarray(few.convert("RGB"), int)).max(axis=2)
+    buffer = io.BytesIO()
+    few.save(buffer, "png", optimize=True, dpi=image.info.get("dpi", (200, 200)))
+    seen = np.mean(error > 24) > .002 or error.mean() > 3
+    if seen or buffer.tell() >= len(data):
+        return picture
+    return base64.b64encode(buffer.getvalue()).decode() + "\n"
 
 
 # ------------------------------------------------------------------ a page

@@ -32,6 +32,12 @@ def picture(cell):
     return None
 
 
+def width(cell):
+    "The width that a picture is shown at: half of its dots."
+    shown = next(o["metadata"] for o in cell["outputs"] if "image/png" in o.get("data", {}))
+    return shown.get("image/png", {}).get("width", 640)
+
+
 def printed(cell):
     "What a cell printed, set in as markdown wants it."
     text = ""
@@ -49,7 +55,9 @@ def shown(cell, source, pictures):
         label, caption = (re.search(rf"#\| {key}: \"?(.+?)\"?$", source, re.M)[1]
                           for key in ("label", "fig-cap"))
         pictures[f"nbs/images/{label}.png"] = drawn
-        yield f"![{caption}](nbs/images/{label}.png)\n\n*{caption}*"
+        alt = re.search(r"#\| fig-alt: \"?(.+?)\"?$", source, re.M)[1]
+        yield (f'<img src="nbs/images/{label}.png" width="{width(cell)}" alt="{alt}">'
+               f"\n\n*{caption}*")
     elif "#| code-fold" not in source:
         code = "\n".join(line for line in source.split("\n") if not line.startswith("#|"))
         yield f"```python\n{code}\n```"

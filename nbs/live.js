@@ -492,14 +492,15 @@
   function build(place) {
     const name = place.dataset.figure;
     const figure = figures[name];
-    if (!figure || place.firstChild) return;
+    if (!figure || place.childElementCount) return;
     const state = {};
     const settings = {};
     const title = document.createElement("p");
     title.className = "live-title";
     title.textContent = figure.title;
     place.appendChild(title);
-    const svg = draw(place, "svg", { viewBox: "0 0 520 290", width: "100%", role: "img", "aria-label": figure.title });
+    const svg = draw(place, "svg", { viewBox: "0 0 520 290", width: "100%",
+      role: figure.start ? "group" : "img", "aria-label": figure.title });
     const said = document.createElement("p");
     said.className = "live-answer";
     said.setAttribute("aria-live", "polite");

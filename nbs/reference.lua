@@ -120,17 +120,7 @@ local function only_comments(code)
   return true
 end
 
--- pages with figures that move load their script, from the top of the site
-local lively = false
-local function load_figures()
-  if lively then return end
-  lively = true
-  local address = (quarto.project.offset or ".") .. "/live.js"
-  quarto.doc.include_text("after-body", '<script src="' .. address .. '"></script>')
-end
-
 function Div(div)
-  if div.classes:includes("live") then load_figures() end
   local block = div.content[1]
   if div.classes:includes("cell") and #div.content == 1 and block.t == "CodeBlock" and only_comments(block.text) then return {} end
 end
@@ -144,7 +134,9 @@ end
 
 local function entry(header, link, signature, doc)
   local head = { pandoc.RawInline("html", "<summary>"), pandoc.Code(pandoc.utils.stringify(header)), pandoc.Space() }
-  if doc then for _, x in ipairs(doc.content) do table.insert(head, x) end end
+  -- what opens an entry is itself something to press: no links in it
+  local plain = doc and doc.content:walk({ Link = function(l) return l.content end }) or {}
+  for _, x in ipairs(plain) do table.insert(head, x) end
   table.insert(head, pandoc.RawInline("html", "</summary>"))
   link.attributes.style = nil
   signature.text = signature.text:gsub("%[(`[^`]+`)%]%(https?://[^)%s]+%)", "%1")  -- comments of a signature are code, where a link is noise

@@ -1,11 +1,42 @@
-"Injuries to model files: random bytes, and changed content that is signed again."
+"""Injuries to model files and to inputs, and the two long runs that count what comes of them.
+
+    python tests/fuzz.py files --count 10000
+    python tests/fuzz.py inputs --count 10000
+
+Half of the files and all of the inputs meet kernels compiled with bounds checks. Every case has a
+number and depends on nothing else: `--only 4711` tries one again. Cases run in a child, which may
+crash, hang or ask for memory without ending the run; a run that is stopped goes on where it was."""
+import argparse
+import contextlib
 import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from collections import Counter
 from pathlib import Path
 import numpy as np
-from boostlit import load_model
+import pyarrow as pa
+from scipy import sparse
+from sklearn.datasets import load_wine
+import boostlit
+from boostlit import (AdaBoostClassifier, GentleBoostClassifier, LPBoostClassifier,
+                      PairwiseBoostClassifier, QuadraticBoostClassifier, load_model, save_model)
+from boostlit.core.models import array_bytes, array_from, read_leaves, write_leaves
+from test_bad_input import (BINARY, ESTIMATORS, INJURIES, ONE, PAIRS, clear, estimator, fit,
+                            good_data)
 
 ODD = np.array([0, 1, -1, 2, 7, 2**31 - 1, 2**31, -2**31, 2**40, 2**63 - 1, -2**63], dtype=np.int64)
+FLOATS = np.array([0, -0., 1, -1, np.nan, np.inf, -np.inf, 1.7e308, -1.7e308, 5e-324, 1e-300, 1e16,
+                   .1])
+PATIENCE = 20     # seconds after which a case counts as hanging
+SPARE = 200 << 20  # bytes that loading may take beyond four times the file
 
+
+# ------------------------------------------------------------------ bytes
 
 def mutate(data, rng):
     "One random injury: a flipped bit, a cut, a wiped range, a repeated piece."
@@ -23,15 +54,25 @@ def survive(data, path, same):
     "Load mutated bytes: 'refused', or 'identical' when `same(est)`; anything else is a failure."
     Path(path).write_bytes(data)
     try: est = load_model(path)
-    except ValueError: return "refused"
+    except ValueError as error: return told("refused", error)
     assert same(est), "a damaged file gave a different model"
     return "identical"
 
 
+def told(word, error):
+    "A refusal; 'out of bounds' if a kernel (or numpy) met a wrong index on the way to it."
+    while error is not None:
+        if isinstance(error, IndexError): return "out of bounds"
+        error = error.__context__
+    return word
+
+
+# ------------------------------------------------------------------ structure
+
 def mutate_array(data, rng):
     "Other numbers, another dtype, another shape, or noise."
     head, _, raw = data.partition(b"\0")
-    change = rng.integers(5)
+    change = rng.integers(8)
     if change == 0: return mutate(data, rng)
     if change == 1:
         raw = bytearray(raw)
@@ -45,8 +86,28 @@ def mutate_array(data, rng):
         if isinstance(form.get("dtype"), list):   # records: the same fields in another order
             rng.shuffle(form["dtype"])
         return json.dumps(form).encode() + b"\0" + raw
-    shape = rng.choice([0, 1, 2, 3, 2**31, 10**12], rng.integers(0, 4)).tolist()
-    return json.dumps({**json.loads(head), "shape": shape}).encode() + b"\0" + raw
+    if change == 4:
+        shape = rng.choice([0, 1, 2, 3, 2**31, 10**12], rng.integers(0, 4)).tolist()
+        return json.dumps({**json.loads(head), "shape": shape}).encode() + b"\0" + raw
+    with np.errstate(all="ignore"): return array_bytes(other_array(array_from(data), rng), "x")
+
+
+def other_array(array, rng):
+    "A whole array that differs: in one value, its dtype, its order or its length."
+    change, array = rng.integers(6), array.copy()
+    names = array.dtype.names
+    if change <= 1 and array.size and array.dtype.kind != "O":      # one or a few values
+        part = array[str(rng.choice(names))] if names else array
+        at = rng.integers(0, part.size, 1 + int(rng.integers(3))*change)
+        part.flat[at] = rng.choice(FLOATS if part.dtype.kind == "f" else ODD).astype(part.dtype)
+        return array
+    if change == 2 and not names and array.dtype.kind in "iufb":
+        kinds = ["u1", "u8", "i1", "i2", "i4", "i8", "f4", "f8", "?"]
+        return array.astype(rng.choice(kinds))
+    if change == 3 and names: return array.astype([(n, "<f8") for n in names])
+    if change == 4: return array[::-1] if array.ndim else array[None]
+    length = int(rng.choice([0, 1, max(0, len(array) - 1), len(array) + 1])) if array.ndim else 0
+    return np.resize(array, (length, *array.shape[1:])) if array.size else array[None]
 
 
 def mutate_state(state, rng):
@@ -63,10 +124,408 @@ def mutate_state(state, rng):
 def mutate_leaves(header, leaves, rng):
     "A random change of content, to be signed again: of an array, a parameter or an attribute."
     header, leaves = json.loads(json.dumps(header)), list(leaves)
-    if rng.random() < .6 and leaves:
+    if rng.random() < .7 and leaves:
         k = int(rng.integers(len(leaves)))
         path, kind, data = leaves[k]
         leaves[k] = path, kind, mutate_array(data, rng) if kind == "array" else mutate(data, rng)
     else:
         mutate_state(header[str(rng.choice(["state", "state", "parameters"]))]["dict"], rng)
     return header, leaves
+
+
+# ------------------------------------------------------------------ models
+
+def every_estimator():
+    "One small fitted model of each estimator and language, and an input to use it on."
+    for name in ESTIMATORS:
+        kind, est = estimator(name)
+        Z, z, _ = good_data(kind)
+        yield name, fit(est, Z, None if kind == ONE else z, None), Z
+    P, p, _ = good_data(PAIRS)
+    est = PairwiseBoostClassifier(n_estimators=3, projection="lifted").fit(P, p)
+    yield "PairwiseBoostClassifier, lifted", est, P
+    B, b, _ = good_data(BINARY)
+    yield "LPBoostClassifier on itemsets", LPBoostClassifier("itemsets", nu=.3).fit(B, b), B
+    yield "LPBoostClassifier on trees", LPBoostClassifier("trees", nu=.3).fit(B, b), B
+    wine, kinds = load_wine(return_X_y=True)
+    for make in (AdaBoostClassifier, GentleBoostClassifier):
+        yield f"{make.__name__} of three classes", make(n_estimators=4).fit(wine, kinds), wine[:20]
+    est = QuadraticBoostClassifier(n_estimators=4, random_state=0).fit(wine, kinds)
+    yield "QuadraticBoostClassifier of three classes", est, wine[:20]
+    est = LPBoostClassifier("subgraphs", nu=.3, max_length=3).fit(*graphs())
+    yield "LPBoostClassifier on subgraphs", est, graphs()[0]
+
+
+def graphs():
+    "Cycles and paths, told apart by their class."
+    import networkx as nx
+    out = []
+    for k in range(24):
+        g = nx.cycle_graph(5 + k % 3) if k % 2 else nx.path_graph(5 + k % 3)
+        nx.set_node_attributes(g, {i: "N" if k % 2 and i == 1 else "C" for i in g}, "label")
+        nx.set_edge_attributes(g, "1", "label")
+        out.append(g)
+    return out, np.arange(24) % 2
+
+
+def answer(est, Z):
+    "What a model says of an input, as bytes."
+    for method in ("decision_function", "predict", "transform"):
+        if hasattr(est, method): return np.asarray(getattr(est, method)(Z)).tobytes()
+
+
+def use(est, Z):
+    "How using a model ends: with finite numbers, others, or an exception."
+    try: out = np.frombuffer(answer(est, Z), np.float64)
+    except IndexError: return "out of bounds"
+    except Exception: return "raises in use"
+    return "usable" if np.isfinite(out).all() else "not finite"
+
+
+def signed_again(path, header, leaves, Z, rng):
+    "What happens to a file with changed content and a proper signature."
+    changed, given = mutate_leaves(header, leaves, rng)
+    write_leaves(path, json.dumps(changed), given, rng.choice(["zstd", None], p=[.05, .95]))
+    try: hurt = load_model(path)
+    except ValueError as error: return told("refused", error)
+    return use(hurt, Z)
+
+
+class Files:
+    "Cases of damaged model files; even numbers are hurt in their bytes, odd ones in their content."
+    def __init__(self, folder):
+        self.path, self.models = Path(folder)/"hurt", []
+        for name, est, Z in every_estimator():
+            save_model(est, self.path)
+            data, want = self.path.read_bytes(), answer(est, Z)
+            assert answer(load_model(self.path), Z) == want, name
+            self.models.append((name, data, want, Z, *read_leaves(self.path)))
+        self.room = SPARE + 4*max(len(m[1]) for m in self.models)
+
+    def run(self, number):
+        "What comes of one case."
+        rng = np.random.default_rng([1, number])
+        name, data, want, Z, header, leaves = self.models[number//2 % len(self.models)]
+        if number % 2: return name, "signed: " + signed_again(self.path, header, leaves, Z, rng)
+        return name, "damaged: " + survive(mutate(data, rng), self.path,
+                                           lambda est: answer(est, Z) == want)
+
+
+# ------------------------------------------------------------------ inputs
+
+def extremes(X, rng):
+    "Some cells become extreme."
+    X = np.array(X, float)
+    X[rng.random(X.shape) < rng.choice([.02, .5, 1.])] = rng.choice(FLOATS)
+    return X
+
+
+def as_something(X, rng):
+    "The same numbers in another container or dtype."
+    import pandas as pd
+    import polars as pl
+    X = np.asarray(X)
+    flat = X.reshape(len(X), -1)
+    ways = [lambda: X.astype(rng.choice(["?", "i1", "u1", "u8", "i8", "f2", "f4", ">f8", "c16",
+                                         "U3", "O", "M8[s]", "m8[s]", "S4"])),
+            lambda: X[::-1], lambda: X[..., ::-1], lambda: np.asfortranarray(X),
+            lambda: X[:, ::2], lambda: np.ma.masked_array(X, rng.random(X.shape) < .1),
+            lambda: pd.DataFrame(flat), lambda: pl.DataFrame(flat), lambda: np.matrix(flat),
+            lambda: pa.table({f"c{j}": column for j, column in enumerate(flat.T)}),
+            lambda: pd.DataFrame(flat).astype("category"), lambda: X.tolist(),
+            lambda: sparse.random(len(X), 3, .3, random_state=0), lambda: X[..., None],
+            lambda: X.ravel(), lambda: X[0], lambda: np.broadcast_to(X[:1], X.shape),
+            lambda: [*X.tolist(), None], lambda: {"a": X}, lambda: iter(X), lambda: "words"]
+    return ways[rng.integers(len(ways))]()
+
+
+def labels(y, rng):
+    "Labels of many kinds."
+    n = len(y)
+    ways = [np.arange(n), np.zeros(n), np.arange(n) % 5, np.arange(n) % 2 + 255,
+            rng.choice(FLOATS, n), np.array(["a", "b", "ü", ""]*n)[:n], y.astype("u1"), y > 0,
+            y.astype("O"), np.array([None, 1]*n, "O")[:n], -y, y*2**62, y[:-1], np.r_[y, y],
+            y[:, None], y.tolist(), set(y.tolist()), np.array([(1, 2)]*n), y + 1j, y*.5]
+    return ways[rng.integers(len(ways))]
+
+
+def weights(n, rng):
+    "Weights of many kinds."
+    ways = [None, np.zeros(n), np.ones(n), np.full(n, 5e-324), np.full(n, 1.7e308), -np.ones(n),
+            rng.choice(FLOATS, n), rng.random(n) < .5, np.arange(n), np.eye(1, n)[0],
+            np.ones(n + 1), 1., "w", np.full(n, "1"), np.ones((n, 1)),
+            np.geomspace(1e-308, 1e308, n)]
+    return ways[rng.integers(len(ways))]
+
+
+VALUES = [0, -1, 1, 2, 2.5, .5, 1e-9, 1e300, np.nan, np.inf, True, None, "x", "", [], {}, (1,), 7,
+          np.int8(3), np.float32(.3), [0], ["a"], np.array([1, 0]), object, "auto", 100]
+SLOW = {"n_estimators", "max_cycles", "n_bags", "n_restarts", "max_inner", "max_iter", "verbose",
+        "callbacks", "n_jobs", "degree"}    # large values are allowed and take their time
+
+
+def hostile_data(kind, rng):
+    "Rows, labels and weights after one to three injuries."
+    X, y, w = good_data(kind, int(rng.choice([1, 2, 3, 7, 36, 64, 65])), int(rng.integers(9)))
+    for _ in range(int(rng.integers(1, 4))):
+        way = rng.integers(6)
+        if way == 0: X, y, w = INJURIES[str(rng.choice(list(INJURIES)))][0](X, y, w)
+        elif way == 1: X = extremes(X, rng)
+        elif way == 2: X = X*10.**rng.uniform(-322, 308)
+        elif way == 3: X = as_something(X, rng)
+        elif way == 4: y = labels(y, rng)
+        else: w = weights(len(y), rng)
+    return X, y, w
+
+
+def hostile_estimator(name, rng):
+    "Fit an estimator to hostile data, or to good data with a hostile parameter, and use it."
+    kind, est = estimator(name)
+    X, y, w = good_data(kind) if rng.random() < .3 else hostile_data(kind, rng)
+    if rng.random() < .3:
+        names = sorted(set(est.get_params(deep=False)) - SLOW)
+        est.set_params(**{str(rng.choice(names)): VALUES[rng.integers(len(VALUES))]})
+    Z = X if rng.random() < .5 else hostile_data(kind, rng)[0]
+    def call():
+        fit(est, X, None if kind == ONE else y, w)
+        str(est)
+        for method in ("predict", "predict_proba", "decision_function", "transform", "explain"):
+            if hasattr(est, method): finite(getattr(est, method)(Z))
+    return call
+
+
+def finite(out):
+    "Raise ArithmeticError for numbers that are not finite."
+    if isinstance(out, np.ndarray) and out.dtype.kind == "f" and not np.isfinite(out).all():
+        raise ArithmeticError("numbers that are not finite")
+
+
+def hostile_baskets(rng):
+    "Transactions of many kinds."
+    n, d = int(rng.integers(0, 70)), int(rng.integers(0, 9))
+    T = rng.random((n, d)) < rng.choice([.1, .5, 1.])
+    lists = [np.flatnonzero(row).tolist() for row in T]
+    ways = [T, T.astype(rng.choice(["i1", "f8", "O", "U1", "c8", "u8"])), lists, pa.array(lists),
+            sparse.csr_matrix(T), sparse.coo_matrix(T.astype("f4")), T[::-1], T.T, T*np.nan, T[:1],
+            [[str(i) for i in row] for row in lists], [set(row) for row in lists], [*lists, None],
+            [[-1]], [[2**40]], [[1.5]], [["a", 1]], pa.array([[1, None]]), pa.array([None, [1]]),
+            {"a": [1]}, 7, None, "abc", iter(lists), np.ma.masked_array(T, T)]
+    return ways[rng.integers(len(ways))], n
+
+
+def hostile_mining(name, rng):
+    "An itemset function on hostile baskets."
+    T, n = hostile_baskets(rng)
+    supports = [1, 2, 0, -1, .1, 0., 1., 1.5, np.nan, np.inf, "1", None, True, 10**9]
+    support = supports[rng.integers(len(supports))]
+    more = {} if rng.random() < .6 else dict(max_length=VALUES[rng.integers(len(VALUES))])
+    y = labels(np.arange(n) % 2, rng) if n else np.zeros(0)
+    function = getattr(boostlit, name)
+    if name == "mine_rules": return lambda: function(T, y, support, 1.1, **more)
+    if name == "significant_itemsets": return lambda: function(T, y, n_permutations=20)
+    if name == "read_baskets": return lambda: function(T)
+    return lambda: function(T, support, **more)
+
+
+def hostile_graphs(rng):
+    "Graphs with odd nodes and edges."
+    n = int(rng.integers(0, 6))
+    nodes = [["C", "N", "", None, 1, 2.5, "C", ("a",), []][rng.integers(9)] for _ in range(n)]
+    ends = [0, 1, 2, n - 1, n, -1, 10**9, .5, "a", None]
+    edge = lambda: tuple([ends[rng.integers(10)], ends[rng.integers(10)], "1"][:rng.integers(1, 4)])
+    return [nodes, [edge() for _ in range(int(rng.integers(0, 5)))]][:rng.choice([1, 2, 2, 2])]
+
+
+def hostile_subgraphs(rng):
+    "Learning from, or looking at, hostile graphs."
+    good, y = graphs()
+    bad = [tuple(hostile_graphs(rng)) for _ in range(3)]
+    est = LPBoostClassifier("subgraphs", nu=.3, max_length=2)
+    if rng.random() < .5: return lambda: est.fit(good[:10] + bad, np.arange(13) % 2)
+    return lambda: finite(est.fit(good, y).decision_function(bad))
+
+
+def hostile_oracle(rng):
+    "The stump oracle, asked anything."
+    X, y, w = hostile_data("table", rng)
+    more = {str(rng.choice(["kinds", "max_bins", "criterion", "n_classes", "colsample"])):
+            VALUES[rng.integers(len(VALUES))]} if rng.random() < .5 else {}
+    more.setdefault("criterion", str(rng.choice(["error", "entropy", "least_squares"])))
+    return lambda: boostlit.StumpOracle(X, **more).ask(labels(np.arange(36) % 2, rng), w)
+
+
+def hostile_loop(rng):
+    "The loop with any labels and weights under any master."
+    X, _, _ = good_data("table")
+    masters = ["AdaBoost", "Gentle", "Logistic", "MadaBoost", "SAMME", "Multinomial"]
+    master, kind = str(rng.choice(masters)), str(rng.choice(["error", "entropy", "least_squares"]))
+    y, w, rounds = labels(np.arange(36) % 2, rng), weights(36, rng), VALUES[rng.integers(10)]
+    return lambda: boostlit.boost(boostlit.StumpOracle(X, criterion=kind),
+                                  getattr(boostlit, master)(), y, rounds, weights=w)
+
+
+def hostile_exports(name, rng):
+    "Exports of a model that met odd but accepted data."
+    X, y, _ = good_data("table")
+    est = AdaBoostClassifier(n_estimators=3).fit(extremes(X, rng) if rng.random() < .5 else X, y)
+    if name != "from_json": return lambda: getattr(boostlit, name)(est)
+    text = boostlit.to_json(est)
+    cut, more = int(rng.integers(len(text))), str(rng.choice(["", "0", "\"", "null", "1e999"]))
+    return lambda: boostlit.from_json(text[:cut] + more + text[cut + len(more):])
+
+
+def hostile_margins(rng):
+    "Margins on anything."
+    X, y, _ = good_data("table")
+    est = GentleBoostClassifier(n_estimators=2).fit(X, y)
+    Z, z, _ = hostile_data("table", rng)
+    return lambda: finite(boostlit.margins(est, Z, z))
+
+
+MINING = ["closed_itemsets", "frequent_itemsets", "maximal_itemsets", "mine_rules",
+          "association_rules", "significant_itemsets", "read_baskets"]
+OTHERS = {"StumpOracle": hostile_oracle, "boost": hostile_loop, "subgraphs": hostile_subgraphs,
+          "margins": hostile_margins}
+EXPORTS = ["to_json", "to_python", "to_sql", "to_onnx", "from_json"]
+
+
+class Inputs:
+    "Cases of hostile input; every public estimator and function has its turn."
+    room = 3 << 30
+
+    def __init__(self, folder):
+        self.names = [*ESTIMATORS, *ESTIMATORS, *MINING, *OTHERS, *EXPORTS]
+        rng = np.random.default_rng(0)
+        for name in self.names: self.run(int(rng.integers(10**6)), name)    # all is compiled
+
+    def make(self, number, name):
+        "The call of a case; building the injury itself may fail, then the next one is taken."
+        for more in range(100):
+            rng = np.random.default_rng([2, number, more])
+            with contextlib.suppress(Exception):
+                if name in MINING: return hostile_mining(name, rng)
+                if name in EXPORTS: return hostile_exports(name, rng)
+                if name in OTHERS: return OTHERS[name](rng)
+                return hostile_estimator(name, rng)
+        raise AssertionError(f"no case of {name}")
+
+    def run(self, number, name=None):
+        "What comes of one case."
+        name = name or self.names[number % len(self.names)]
+        call = self.make(number, name)
+        try: call()
+        except (ValueError, TypeError) as error:
+            return name, "refused" if clear(error) else f"unclear: {error!r}"
+        except IndexError as error: return name, f"out of bounds: {error}"
+        except Exception as error: return name, f"other: {error!r}"
+        return name, "works"
+
+
+# ------------------------------------------------------------------ long runs
+
+def child(kind, checked, first, last, log):
+    "Run cases and write a line for each; memory is limited once everything is compiled."
+    warnings.simplefilter("ignore")
+    np.seterr(all="ignore")
+    with tempfile.TemporaryDirectory(dir=shared_memory()) as folder, open(log, "a") as out:
+        cases = dict(files=Files, inputs=Inputs)[kind](folder)
+        limit_memory(cases.room)
+        print("ready", file=out, flush=True)
+        for number in range(first, last):
+            name, what = cases.run(number)
+            print(number, name, what.replace("\n", " ")[:200], sep="\t", file=out, flush=True)
+
+
+def shared_memory():
+    "A folder in memory where there is one: files are written and synced thousands of times."
+    return "/dev/shm" if os.path.isdir("/dev/shm") else None
+
+
+def limit_memory(room):
+    "At most this much more address space than now."
+    if not os.path.exists("/proc/self/statm"): return
+    import resource
+    with open("/proc/self/statm") as f: used = int(f.read().split()[0])*resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (used + room,)*2)
+
+
+def done_cases(log):
+    "Lines of finished cases."
+    lines = Path(log).read_text().splitlines() if Path(log).exists() else []
+    return [line.split("\t") for line in lines if line.count("\t") == 2]
+
+
+def run_half(kind, checked, first, last, folder):
+    "Run a range of cases to its end, over crashes and hangs."
+    log = Path(folder)/f"{kind}-{'checked' if checked else 'plain'}.txt"
+    env = {**os.environ, "BOOSTLIT_KERNELS": "compiled", "OMP_NUM_THREADS": "1",
+           "NUMBA_BOUNDSCHECK": str(int(checked)),
+           "NUMBA_CACHE_DIR": str(Path(folder)/f"kernels-{int(checked)}")}
+    while True:
+        done = done_cases(log)
+        start = max((int(row[0]) + 1 for row in done), default=first)
+        if start >= last: return done
+        ended = one_child([kind, str(int(checked)), str(start), str(last), str(log)], env, log)
+        if ended:
+            now = max((int(row[0]) + 1 for row in done_cases(log)), default=first)
+            with open(log, "a") as out: print(now, "?", ended, sep="\t", file=out)
+
+
+def one_child(arguments, env, log):
+    "One child to its end: '' or how it failed. A case has 20 s, compiling before it 15 minutes."
+    code = f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r}); import fuzz; " \
+           "a = sys.argv[1:]; fuzz.child(a[0], a[1] == '1', int(a[2]), int(a[3]), a[4])"
+    before = log.stat().st_size if log.exists() else 0
+    process = subprocess.Popen([sys.executable, "-c", code, *arguments], env=env)
+    try: return watch(process, log, before)
+    finally:
+        process.kill()
+        process.wait()
+
+
+def watch(process, log, before):
+    "How a child ends: '' when all is well."
+    size, since = -1, time.monotonic()
+    while process.poll() is None:
+        time.sleep(.2)
+        now = log.stat().st_size if log.exists() else 0
+        if now != size: size, since = now, time.monotonic()
+        if time.monotonic() - since > (PATIENCE if size > before else 900): return "hang"
+    return "" if process.returncode == 0 else f"crash: exit {process.returncode}"
+
+
+def report(rows):
+    "Counts by outcome, and the names of what must not be."
+    bad = ("out of bounds", "not finite", "hang", "crash", "unclear", "other", "damaged: other")
+    counts = Counter(what.split(": {")[0].split(":")[0] if what.startswith(bad) else what
+                     for _, _, what in rows)
+    worst = [row for row in rows if any(word in row[2] for word in bad)]
+    return counts, worst
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("kind", choices=["files", "inputs"])
+    parser.add_argument("--count", type=int, default=10_000)
+    parser.add_argument("--folder", default=None, help="keeps what was done, to go on later")
+    parser.add_argument("--only", type=int, default=None, help="one case, in this process")
+    given = parser.parse_args()
+    if given.only is not None:
+        with tempfile.TemporaryDirectory() as folder:
+            cases = dict(files=Files, inputs=Inputs)[given.kind](folder)
+            print(*cases.run(given.only), sep="\t")
+        return 0
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))      # the child ends with us
+    folder = Path(given.folder or tempfile.mkdtemp())
+    folder.mkdir(parents=True, exist_ok=True)
+    halves = [(False, 0, given.count//2), (True, given.count//2, given.count)]
+    if given.kind == "inputs": halves = [(True, 0, given.count)]
+    rows = [row for half in halves for row in run_half(given.kind, *half, folder)]
+    counts, worst = report(rows)
+    print(f"{given.kind}: {len(rows):,} cases, {len(rows) - len(worst):,} as they should be")
+    for what, count in counts.most_common(): print(f"  {count:7,} {what}")
+    for row in worst[:40]: print("  !", *row)
+    return int(bool(worst))
+
+
+if __name__ == "__main__": sys.exit(main())

@@ -547,3 +547,47 @@ def test_missing_weights_and_labels_are_refused():
     holes = table.set_column(table.column_names.index("y"), "y", pa.array(y))
     with pytest.raises(ValueError, match="missing labels"):
         summarise_partition(holes, "y", None, 16)
+
+
+def test_large_row_groups_and_tables_are_read_in_pieces(tmp_path, monkeypatch):
+    "No partition holds more than a million numbers, and together they are the table."
+    monkeypatch.setattr(training, "PIECE", 700)
+    table = mixed_table(600)
+    pq.write_table(table, tmp_path/"p.parquet")          # one row group
+    for data in (tmp_path, table, [table, str(tmp_path/"p.parquet")]):
+        parts = [training.read_source(s) for s in training.partition_sources(data)]
+        assert len(parts) >= 6 and max(p.num_columns*len(p) for p in parts) <= 700
+        whole = [table]*2 if isinstance(data, list) else [table]
+        assert pa.concat_tables(parts).equals(pa.concat_tables(whole))
+
+
+def test_kernels_of_classes_refuse_what_does_not_fit():
+    "Labels and answers are indices: the gate looks at them."
+    part = load_partition(mixed_table(60, 3).drop_columns(["weight"]),
+                          plan_of(mixed_table(60, 3).drop_columns(["weight"]),
+                                  [mixed_table(60, 3).drop_columns(["weight"])], 16), 0)
+    training.begin(part, WorkerRun("r", "samme", 1, 3))
+    with pytest.raises(ValueError, match="y holds an index"): class_histograms(part, 2)
+    step = training._class_step
+    given = [part.w, part.w0, part.start, part.stride, part.labels, np.zeros(60), .1, .9, 1.1]
+    step(*given, part.F, part.g)
+    given[5] = np.full(60, 3.)
+    with pytest.raises(ValueError, match="from 0 to 2"): step(*given, part.F, part.g)
+
+
+@pytest.mark.soak
+@pytest.mark.skipif(not SOAK, reason="long form: BOOSTLIT_SOAK=1")
+def test_workers_of_half_a_gigabyte(tmp_path):
+    "A table of 67 MB in one row group: workers of 500 MB read it in pieces, and do not hang."
+    from distributed import Client, LocalCluster
+    from boostlit.distributed import fit_on_cluster
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(420_000, 20))
+    columns = {f"x{j}": X[:, j] for j in range(20)} | {"y": (X[:, 0] + X[:, 1] > 0).astype(int)}
+    pq.write_table(pa.table(columns), tmp_path/"p.parquet", row_group_size=1 << 30)
+    with (LocalCluster(n_workers=2, threads_per_worker=1, processes=True, memory_limit="500MB",
+                       dashboard_address=None, silence_logs=logging.CRITICAL) as cluster,
+          Client(cluster) as client):
+        many = fit_on_cluster(AdaBoostClassifier(n_estimators=5), str(tmp_path), "y", client)
+    one = AdaBoostClassifier(n_estimators=5).fit(X, columns["y"])
+    assert one.stumps_.tobytes() == many.stumps_.tobytes()

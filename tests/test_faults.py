@@ -1,15 +1,21 @@
 """Ctrl-C, a full disk, kill -9 and two processes at once: nothing that was finished is lost,
 nothing half-finished is left."""
 
+import contextlib
 import errno
+import gzip
+import http.server
 import io
 import os
 import shutil
 import signal
+import subprocess
 import sys
 import threading
 import time
 import warnings
+import zipfile
+from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -643,3 +649,169 @@ def test_kill_during_reproduce(tmp_path, monkeypatch):
         f"the kill, every result right, no finished unit computed twice"
     )
     assert kills >= rounds
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_threads_in_a_forked_child(monkeypatch):
+    "A pool of threads does not survive a fork: the child makes its own, and does not hang."
+    from boostlit.core import stumps
+    monkeypatch.setattr(stumps, "WORTH", 0)
+    X, y = noise(200, 6)
+    oracle = boostlit.StumpOracle(X, n_jobs=2)
+    question = 2.*y - 1, np.full(200, 1/200)
+    here = oracle.best(*question)
+    pid = child(lambda: os._exit(0 if oracle.best(*question) == here else 3))
+    end = time.monotonic() + 60
+    while (state := os.waitpid(pid, os.WNOHANG)) == (0, 0) and time.monotonic() < end:
+        time.sleep(.02)
+    if state == (0, 0): kill(pid)
+    assert state[0] == pid and os.waitstatus_to_exitcode(state[1]) == 0
+
+
+# ---------------------------------------------------------------- hostile servers
+
+class Answer(http.server.BaseHTTPRequestHandler):
+    "A server that says what the test wants it to say."
+    def do_GET(self):
+        self.send_response(200)
+        if self.server.length is not None: self.send_header("Content-Length", self.server.length)
+        self.end_headers()
+        with contextlib.suppress(OSError):
+            for _ in range(self.server.chunks): self.wfile.write(b"x"*65536)
+
+    def log_message(self, *words): pass
+
+
+@pytest.fixture
+def liar():
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answer)
+    server.length, server.chunks = None, 2
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield server
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.mark.parametrize("length, chunks, words", [
+    ("many", 2, "announces 'many' bytes"), ("-5", 2, "announces '-5' bytes"),
+    (str(1 << 40), 2, "too many"), (None, 10**6, "does not come to an end")])
+def test_servers_that_lie_about_their_length(liar, tmp_path, monkeypatch, length, chunks, words):
+    monkeypatch.setattr(datasets, "_MOST", 1 << 20)
+    liar.length, liar.chunks = length, chunks
+    with pytest.raises(datasets.DatasetError, match=words):
+        datasets.fetch_file(f"http://127.0.0.1:{liar.server_port}/", tmp_path/"f", progress=False)
+    assert not (tmp_path/"f").exists() or (tmp_path/"f").stat().st_size < 1 << 21
+
+
+def test_a_download_has_an_end(liar, tmp_path):
+    liar.chunks = 10**6
+    with pytest.raises(datasets.DatasetError, match="does not come to an end"):
+        datasets.fetch_file(f"http://127.0.0.1:{liar.server_port}/", tmp_path/"f", progress=False,
+                            patience=.2)
+
+
+def test_bombs_are_not_unpacked(monkeypatch):
+    "A kilobyte that unpacks to a megabyte, with a limit of a hundred kilobytes."
+    monkeypatch.setattr(datasets, "_UNPACKED", 100_000)
+    with pytest.raises(datasets.DatasetError, match="too many bytes"):
+        datasets.parse_uci([gzip.compress(bytes(1 << 20))], {"fetch": {}})
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as z: z.writestr("A", bytes(1 << 20))
+    with pytest.raises(datasets.DatasetError, match="too many bytes"):
+        datasets.parse_graphs(packed.getvalue(), {"fetch": {"graphs": "A"}})
+
+
+# ---------------------------------------------------------------- odd places
+
+FIRST_FIT = """
+import sys, warnings
+warnings.simplefilter("error", RuntimeWarning)
+import numpy as np
+from boostlit import AdaBoostClassifier, GentleBoostClassifier
+from boostlit.core.kernels import kernels
+X = np.random.default_rng(0).normal(size=(60, 3))
+y = (X[:, 0] > 0).astype(int)
+with kernels(sys.argv[1]):
+    est = AdaBoostClassifier(n_estimators=3).fit(X, y)
+    assert (est.predict(X) == y).mean() > .8
+    print(est)
+print("done")
+"""
+
+
+def run_first_fit(mode="compiled", **env):
+    keep = {k: v for k, v in os.environ.items() if k in ("PATH", "PYTHONPATH", "SYSTEMROOT")}
+    done = subprocess.run([sys.executable, "-B", "-c", FIRST_FIT, mode], capture_output=True,
+                          env={**keep, "OMP_NUM_THREADS": "1", **env}, timeout=300)
+    assert done.returncode == 0 and b"done" in done.stdout, done.stderr.decode()[-1500:]
+    return done.stdout
+
+
+@pytest.mark.skipif(os.name != "posix" or not os.path.exists("/dev/full"), reason="needs Linux")
+def test_no_home_and_a_cache_that_cannot_be_written(tmp_path):
+    "The cache folder is a file, and there is no home: kernels compile, use, and are not kept."
+    (tmp_path/"cache").write_text("not a folder")
+    run_first_fit(NUMBA_CACHE_DIR=str(tmp_path/"cache"), HOME="/nonexistent")
+
+
+def test_a_full_cache_disk(monkeypatch, tmp_path):
+    "What cannot be stored is used all the same."
+    numba = pytest.importorskip("numba")
+    from numba.core import caching
+    from boostlit.core import kernels as press, stump_kernels
+    asked = []
+    def no_space(*words):
+        asked.append(words)
+        full()
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(caching.Cache, "_save_overload", no_space)
+    fast = press.compiled_function(stump_kernels.branch_entropy.function)
+    assert fast(1., 2.) == stump_kernels.branch_entropy.function(1., 2.) and asked
+
+
+@pytest.mark.parametrize("page", ["cp1252", "cp437", "ascii"])
+def test_models_print_on_any_terminal(page):
+    "Words of a model are letters that old terminals know."
+    run_first_fit("python", PYTHONIOENCODING=page, PYTHONUTF8="0")
+
+
+def test_what_is_printed_is_plain():
+    "Every estimator's words can be encoded by an old terminal."
+    from fuzz import every_estimator
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for _, est, _ in every_estimator():
+            for page in ("cp1252", "cp437"):
+                with contextlib.redirect_stdout(io.TextIOWrapper(io.BytesIO(), page)): print(est)
+        constant = boostlit.WeightedLDA().fit(np.ones((10, 3)), np.arange(10) % 2)
+    assert "WeightedLDA" in str(constant)
+
+
+PYTHONS = [p for p in os.environ.get("BOOSTLIT_PYTHONS", sys.executable).split(os.pathsep) if p]
+
+
+@pytest.mark.soak
+@pytest.mark.skipif(not SOAK, reason="long form: BOOSTLIT_SOAK=1")
+@pytest.mark.parametrize("lowest", [True, False], ids=["lowest", "newest"])
+@pytest.mark.parametrize("python", PYTHONS)
+def test_soak_sdist_and_wheel_in_an_empty_environment(python, lowest, tmp_path):
+    "Built from the sdist, installed with the lowest or newest dependencies, fitted once."
+    root = Path(__file__).resolve().parents[1]
+    run = lambda *words: subprocess.run(words, check=True, cwd=tmp_path, capture_output=True)
+    run(python, "-m", "venv", "env")
+    own = str(tmp_path/"env"/"bin"/"python")
+    run(own, "-m", "pip", "install", "-q", "--upgrade", "pip", "build", "uv", "setuptools")
+    shutil.copytree(root, tmp_path/"source", ignore=shutil.ignore_patterns(
+        ".venv*", ".git", "nbs", "tests", "__pycache__"))
+    run(own, "-m", "build", "-q", "--outdir", "dist", "source")     # the wheel from the sdist
+    wheel, = (tmp_path/"dist").glob("*.whl")
+    assert len(list((tmp_path/"dist").glob("*.tar.gz"))) == 1
+    lines = (root/"settings.ini").read_text(encoding="utf-8").splitlines()
+    needs, = [line.split()[2:] for line in lines if line.startswith("requirements = ")]
+    run(own, "-m", "uv", "pip", "install", "-q", "--python", own, "--only-binary", ":all:",
+        "--resolution", "lowest-direct" if lowest else "highest", *needs, str(wheel))
+    run(own, "-m", "pip", "check")
+    done = subprocess.run([own, "-c", FIRST_FIT, "compiled"], cwd=tmp_path, capture_output=True)
+    assert done.returncode == 0 and b"done" in done.stdout, done.stderr.decode()[-1500:]
+    run(own, "-m", "boostlit", "--version")

@@ -11,8 +11,7 @@ import house  # noqa: E402
 
 # Rules that are not yet at zero everywhere: what .ci/house.json allows may only fall. All other
 # rules allow nothing. Take a rule out of this list when its last finding is gone.
-RATCHET = ["long lines", "own imports in functions", "wrong arrows", "underscore names that cross",
-           "names with two homes", "long cells", "linter", "types", "height", "median"]
+RATCHET = ["long cells"]
 STORED = json.loads(house.STORE.read_text(encoding="utf-8"))
 ALLOWED = {rule: STORED.get(rule, {}) for rule in RATCHET}
 SURFACE = 70                                             # public names, at most

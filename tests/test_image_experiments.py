@@ -12,6 +12,8 @@ from boostlit.images import pictures as images
 events = pytest.importorskip("boostlit.lab.events")
 detection = pytest.importorskip("boostlit.lab.detection")
 ranking = pytest.importorskip("boostlit.lab.ranking")
+rich = pytest.importorskip("boostlit.lab.fisher_scenes")
+impossible = pytest.importorskip("boostlit.lab.impossible")
 
 
 def needs_images(*names):
@@ -149,6 +151,46 @@ def test_planted_words_are_found_and_ranked():
         s, est = ranking.boosted_rank(kind, data, np.arange(45), np.arange(45, 130))
         assert ranking.average_precision(right, s) > .75
     assert len(ranking.boosted_rank("one-class", data, np.arange(45), np.arange(45, 130))[0]) == 45
+
+
+# ---- rich blocks and the table of readings -------------------------------------------------------
+@pytest.mark.skipif(not images.have_cv2(), reason="OpenCV is not here")
+def test_folded_patches_do_not_know_left_from_right():
+    grey = np.random.default_rng(0).integers(0, 256, (76, 76)).astype(np.uint8)
+    two = [rich.fisher_patches(np.ascontiguousarray(v), "greys") for v in (grey, grey[:, ::-1])]
+    fine = np.r_[:169, len(two[0].y)//2:len(two[0].y)//2 + 169]        # 13 x 13 patches, both ways
+    rows = [np.c_[p.y, p.x, p.descriptors][fine] for p in two]
+    a, b = (np.array(sorted(map(tuple, r.round(2).tolist()))) for r in rows)
+    assert np.allclose(a, b, atol=.02)
+    assert 0 <= two[0].x.min() and two[0].x.max() <= 76
+    plain = [rich.sift_patches(np.ascontiguousarray(v), **rich.RECIPE, look=rich.dense_intensity)
+             for v in (grey, grey[:, ::-1])]
+    assert not np.allclose(plain[0].descriptors, plain[1].descriptors, atol=.02)
+
+
+def test_boosting_through_all_components_ends_at_the_machine_on_all():
+    r = np.random.default_rng(1)
+    y = np.arange(120) % 3
+    blocks = r.normal(size=(4, 120, 10))
+    blocks[:2, np.arange(120), y] += 2.
+    grams = np.einsum("jnd,jmd->jnm", blocks, blocks).astype(np.float32)/10
+    found = rich.boosted_against_all(grams, y, np.arange(60), np.arange(60, 120), 4)
+    assert found["boosted"] == found["machine"] and found["rounds"] == found["components"] == 4
+    picks = np.array(found["chosen"].split(), int).reshape(4, 3)
+    assert (np.sort(picks, axis=0) == np.arange(4)[:, None]).all()     # each once per class
+    assert set(picks[:2].ravel()) == {0, 1}                            # those that know first
+
+
+def test_splits_are_added_to_the_stored_ones_of_the_same_codebook(tmp_path):
+    row = lambda seed, book: dict(seed=seed, method="m", accuracy=50. + seed, one_minus_eer=80.,
+                                  chosen=3e-4, rounds=2, edge=True, codebook=book)
+    path = tmp_path/"splits.csv"
+    for seed in (1, 0, 1): impossible.store_splits([row(seed, "a")], path)
+    again = impossible.stored_splits(path)
+    assert [r["seed"] for r in again] == [0, 1] and again[1]["accuracy"] == 51
+    assert again[0]["chosen"] == 3e-4 and again[0]["edge"] and np.isnan(again[0]["alive"])
+    impossible.store_splits([row(2, "b")], path)
+    assert [r["codebook"] for r in impossible.stored_splits(path)] == ["b"]
 
 
 # ---- what is stored ------------------------------------------------------------------------------

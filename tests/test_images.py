@@ -484,6 +484,17 @@ def test_image_kernels_give_the_same_bits():
     assert all(np.array_equal(a, b) for a, b in zip(*found))
 
 
+@pytest.mark.parametrize("change, word", [
+    (lambda X: X.words.__setitem__(0, 9), "outside of 0..8"),
+    (lambda X: X.indptr.__setitem__(3, 10**6), "does not rise"),
+    (lambda X: X.indptr.__setitem__(0, -5), "does not rise")])
+def test_the_gate_stops_damaged_blocks(change, word):
+    X = blocks.blocks_from(np.random.default_rng(0).poisson(.9, (8, 9, 5)).astype(float))
+    change(X)
+    for use in (lambda: X.right(np.ones(5)), lambda: X.left(np.ones(9)), lambda: X.T):
+        with pytest.raises(ValueError, match=word): use()
+
+
 @needs_cv2
 def test_a_picture_and_its_mirror_image_together(folder):
     "Patches of both: the same Fisher block for a picture and for its mirror image."

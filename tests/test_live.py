@@ -1,6 +1,10 @@
-"""The figures that move compute what the pages compute: JavaScript against Python, to 1e-9."""
+"""The figures that move compute what the pages compute: JavaScript against Python, to 1e-9.
+
+Run by node; with BOOSTLIT_SITE, the folder of a rendered site, by the script of that site in a real
+Chromium (.ci/browser.py does so)."""
 import json
 import math
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -18,16 +22,44 @@ from boostlit.quadratic.products import pair_edges
 from boostlit.quadratic.relabelling import relabel
 
 SCRIPT = Path(__file__).parent.parent/"nbs"/"live.js"
-pytestmark = pytest.mark.skipif(shutil.which("node") is None, reason="needs node")
+SITE = os.environ.get("BOOSTLIT_SITE")
+pytestmark = pytest.mark.skipif(shutil.which("node") is None and not SITE, reason="needs node")
 
 
-def figure(name, settings):
-    "What a figure of the site computes."
+def in_node(name, settings):
     program = (f"const f = require({json.dumps(str(SCRIPT))});"
                f"const r = f[{json.dumps(name)}]({json.dumps(settings)});"
                "console.log(JSON.stringify(r));")
     run = subprocess.run(["node", "-e", program], capture_output=True, text=True, check=True)
     return json.loads(run.stdout)
+
+
+@pytest.fixture(scope="module")
+def tab():
+    "An empty page of the site with its script, or nothing where node computes."
+    if not SITE:
+        yield None
+        return
+    driver = pytest.importorskip("playwright.sync_api")
+    found = [p for p in map(shutil.which, ("chromium", "chromium-browser", "google-chrome")) if p]
+    flags = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
+    with driver.sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=found[0], args=flags)
+        page = browser.new_page()
+        page.goto((Path(SITE)/"404.html").resolve().as_uri())
+        page.add_script_tag(path=str(Path(SITE)/"live.js"))
+        yield page
+        browser.close()
+
+
+@pytest.fixture
+def figure(tab):
+    "What a figure of the site computes: figure(name, settings)."
+    if tab is None:
+        return in_node
+    return lambda name, settings: tab.evaluate(
+        "([name, settings]) => JSON.parse(JSON.stringify(boostlitFigures[name](settings)))",
+        [name, settings])
 
 
 def numbers(seed):
@@ -50,7 +82,7 @@ def close(a, b):
 
 
 @pytest.mark.parametrize("support, lift, prior", [(.3, 1.6, .4), (.1, 3., .25), (.9, 1.05, .5)])
-def test_bound(support, lift, prior):
+def test_bound(figure, support, lift, prior):
     answer = figure("bound", dict(support=support, lift=lift, prior=prior))
     close(answer["bound"], paper_bound(support, lift, prior))
 
@@ -79,7 +111,7 @@ def adaboost_edges(X, y, w, rounds, products):
 
 
 @pytest.mark.parametrize("products", [False, True])
-def test_boosting_of_the_exclusive_or(products):
+def test_boosting_of_the_exclusive_or(figure, products):
     answer = figure("xor", dict(rounds=5, products=products))
     edges = adaboost_edges(*plane(), 5, products)
     close(answer["edges"], edges)
@@ -87,7 +119,7 @@ def test_boosting_of_the_exclusive_or(products):
 
 
 @pytest.mark.parametrize("start", [3, 4, 5])
-def test_relabelling(start):
+def test_relabelling(figure, start):
     X, y, w = plane()
     draw = numbers(start)
     signs = np.array([[1. if next(draw) < .5 else -1. for _ in y]])
@@ -96,7 +128,7 @@ def test_relabelling(start):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_dichotomies(seed):
+def test_dichotomies(figure, seed):
     points = np.random.default_rng(seed).random((2 + seed, 2)).round(3)
     answer = figure("shatter", dict(points=points.tolist()))
     assert answer["count"] == len(stump_dichotomies(points))
@@ -105,7 +137,7 @@ def test_dichotomies(seed):
 
 
 @pytest.mark.parametrize("share", [.05, .5, .9])
-def test_direction_of_the_discriminant(share):
+def test_direction_of_the_discriminant(figure, share):
     answer = figure("lda", dict(share=share))
     u, v, z = (np.array([r[k] for r in answer["rows"]], float) for k in "uvz")
     mine = np.array(fisher_direction(u, v, z, np.array(answer["weights"])))
@@ -113,7 +145,7 @@ def test_direction_of_the_discriminant(share):
 
 
 @pytest.mark.parametrize("nu", [.025, .2, .55, 1.])
-def test_soft_margin(nu):
+def test_soft_margin(figure, nu):
     answer = figure("softMargin", dict(nu=nu))
     margins = np.array(answer["margins"])
     objective, rho = soft_margin(margins, np.full(len(margins), 1/(nu*len(margins))))
@@ -123,14 +155,14 @@ def test_soft_margin(nu):
 
 @pytest.mark.parametrize("penalty, correlation", [(0., .6), (.25, .6), (.3, -.9), (.6, .2),
                                                   (1.05, 0.), (.01, .9)])
-def test_feature_sign(penalty, correlation):
+def test_feature_sign(figure, penalty, correlation):
     H = np.array([[1., correlation], [correlation, 1.]])
     mine = quadratic_l1(H, np.array([1., .55]), np.full(2, penalty), np.zeros(2), 1e-13)
     close(figure("featureSign", dict(penalty=penalty, correlation=correlation))["solution"], mine)
 
 
 @pytest.mark.parametrize("support", [1, 3, 5])
-def test_lattice(support):
+def test_lattice(figure, support):
     answer = figure("lattice", dict(support=support))
     baskets = [list(b) for b in "abc abd ab acd abcd bc ad bd abc cd".split()]
     for kind, mine in (("frequent", frequent_itemsets), ("closed", closed_itemsets),
@@ -138,7 +170,7 @@ def test_lattice(support):
         assert answer[kind] == mine(baskets, support).num_rows
 
 
-def test_error_rates_of_pairs():
+def test_error_rates_of_pairs(figure):
     answer = figure("roc", dict(threshold=.1))
     draw = numbers(21)
 
@@ -154,13 +186,13 @@ def test_error_rates_of_pairs():
 
 
 @pytest.mark.parametrize("points, dimension", [(10, 3), (4, 9), (20, 1)])
-def test_sauer(points, dimension):
+def test_sauer(figure, points, dimension):
     answer = figure("sauer", dict(points=points, dimension=dimension))
     assert answer["count"] == sauer(points, dimension)
 
 
 @pytest.mark.parametrize("margin", [-1.5, 0., 2.])
-def test_weights_of_three_masters(margin):
+def test_weights_of_three_masters(figure, margin):
     answer = figure("weighing", dict(margin=margin))
     close(answer["exponential"], math.exp(-margin))
     close(answer["mada"], min(1., math.exp(-margin)))

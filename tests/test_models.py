@@ -15,14 +15,16 @@ from sklearn.base import BaseEstimator
 from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.linear_model import LogisticRegression
 from boostlit import (AdaBoostClassifier, CompositionalBoostClassifier, DecisionStumpClassifier,
-                      GentleBoostClassifier, LPBoostClassifier, QuadraticBoostClassifier,
+                      GentleBoostClassifier, LPBoostClassifier, PairwiseBoostClassifier,
+                      QuadraticBoostClassifier, SparseBilinearClassifier, BilinearBoostClassifier,
                       load_model, save_model)
 from boostlit.core.models import (PLAIN, TABLE_FIELDS, Array, Each, Flag, Group, Labels, Names,
                                   OrMissing, OrNone, Real, Table, Text, Whole,
-                                  array_bytes, build_fields, read_leaves, write_leaves, write_whole)
+                                  array_bytes, array_from, build_fields,
+                                  read_leaves, write_leaves, write_whole)
 from boostlit.core.stumps import STUMP
-from fuzz import mutate, mutate_leaves, survive
-from test_bad_input import BINARY, ESTIMATORS, ONE, estimator, fit, good_data
+from fuzz import answer, every_estimator, graphs, mutate, signed_again, survive
+from test_bad_input import BINARY, BLOCKS, PAIRS, good_data
 
 X, y = load_breast_cancer(return_X_y=True)
 SOAK = bool(os.environ.get("BOOSTLIT_SOAK"))
@@ -124,48 +126,6 @@ def test_a_failing_write_leaves_the_old_file(tmp_path):
 
 # ------------------------------------------------------------------ fuzzing
 
-def every_estimator():
-    "One small fitted model of each estimator and language, and an input to use it on."
-    for name in ESTIMATORS:
-        kind, est = estimator(name)
-        Z, z, _ = good_data(kind)
-        yield name, fit(est, Z, None if kind == ONE else z, None), Z
-    B, b, _ = good_data(BINARY)
-    yield "LPBoostClassifier on itemsets", LPBoostClassifier("itemsets", nu=.3).fit(B, b), B
-    wine, kinds = load_wine(return_X_y=True)
-    for make in (AdaBoostClassifier, GentleBoostClassifier):
-        yield f"{make.__name__} of three classes", make(n_estimators=4).fit(wine, kinds), wine[:20]
-    est = QuadraticBoostClassifier(n_estimators=4, random_state=0).fit(wine, kinds)
-    yield "QuadraticBoostClassifier of three classes", est, wine[:20]
-    est = LPBoostClassifier("subgraphs", nu=.3, max_length=3).fit(*graphs())
-    yield "LPBoostClassifier on subgraphs", est, graphs()[0]
-
-
-def graphs():
-    "Cycles and paths, told apart by their class."
-    import networkx as nx
-    out = []
-    for k in range(24):
-        g = nx.cycle_graph(5 + k % 3) if k % 2 else nx.path_graph(5 + k % 3)
-        nx.set_node_attributes(g, "C", "label")
-        nx.set_edge_attributes(g, "1", "label")
-        out.append(g)
-    return out, np.arange(24) % 2
-
-
-def answer(est, Z):
-    "What a model says of an input, as bytes."
-    for method in ("decision_function", "predict", "transform"):
-        if hasattr(est, method): return np.asarray(getattr(est, method)(Z)).tobytes()
-
-
-def use(est, Z):
-    "How using a model ends: with finite numbers, others, or an exception."
-    try: out = np.frombuffer(answer(est, Z), np.float64)
-    except Exception: return "raises in use"
-    return "usable" if np.isfinite(out).all() else "not finite"
-
-
 def fuzz(folder, each):
     "Damaged and signed-again files of every estimator; counts of what happened."
     warnings.simplefilter("ignore")
@@ -180,15 +140,6 @@ def fuzz(folder, each):
         signed = Counter(signed_again(folder/"hurt", header, leaves, Z, rng) for _ in range(each))
         counts[name] = dict(damaged=dict(damaged), signed=dict(signed))
     return counts
-
-
-def signed_again(path, header, leaves, Z, rng):
-    "What happens to a file with changed content and a proper signature."
-    changed, given = mutate_leaves(header, leaves, rng)
-    write_leaves(path, json.dumps(changed), given, rng.choice(["zstd", None], p=[.05, .95]))
-    try: hurt = load_model(path)
-    except ValueError: return "refused"
-    return use(hurt, Z)
 
 
 def limited(folder, each):
@@ -332,6 +283,117 @@ def test_the_trial_refuses_what_is_not_finite(tmp_path):
             for p, k, d in leaves]
     write_leaves(tmp_path/"m", json.dumps(header), huge)
     with pytest.raises(ValueError, match="not finite"): load_model(tmp_path/"m", classes=[Mean])
+
+
+# ------------------------------------------------------------------ files that once crashed
+
+def forged(est, path, parameters=None, state=None, **arrays):
+    "The file of a model with other arrays, parameters and plain attributes, properly signed."
+    save_model(est, path)
+    header, leaves = read_leaves(path)
+    for part, change in (("parameters", parameters), ("state", state)):
+        for name, value in (change or {}).items(): header[part]["dict"][name] = {"value": value}
+    def other(place, kind, data):
+        hits = [f for end, f in arrays.items() if place.replace(".", "_").endswith(end)]
+        return array_bytes(hits[0](array_from(data)), place) if hits else data
+    leaves = [(p, k, other(p, k, d)) for p, k, d in leaves]
+    write_leaves(path, json.dumps(header), leaves)
+    return path
+
+
+def refused(path, words):
+    with pytest.raises(ValueError, match=words): load_model(path)
+
+
+@pytest.mark.parametrize("make", [AdaBoostClassifier, GentleBoostClassifier, LPBoostClassifier,
+                                  QuadraticBoostClassifier], ids=lambda c: c.__name__)
+def test_crash_1_fields_in_another_place(make, tmp_path):
+    "Checked by name, once cast by position: a threshold became the number of a feature."
+    est = make(**(dict(nu=.3, oracle="stumps") if make is LPBoostClassifier else {}))
+    if "n_estimators" in est.get_params(): est.set_params(n_estimators=4)
+    est.fit(X[:200], y[:200])
+    turned = lambda a: a[list(reversed(a.dtype.names))].astype(
+        [(n, a.dtype[n]) for n in reversed(a.dtype.names)])
+    again = load_model(forged(est, tmp_path/"m", stumps_=turned, patterns_stumps=turned))
+    assert again.decision_function(X).tobytes() == est.decision_function(X).tobytes()
+    swapped = lambda a: np.rec.fromarrays([a[n] for n in a.dtype.names],
+                                          names=list(reversed(a.dtype.names)))
+    forged(est, tmp_path/"m", stumps_=swapped, patterns_stumps=swapped)
+    refused(tmp_path/"m", "holds|points outside")
+
+
+def test_crash_2_floats_where_records_belong(tmp_path):
+    est = LPBoostClassifier("stumps", nu=.3).fit(X[:200], y[:200])
+    save_model(est, tmp_path/"m")
+    stump = [p for p, *_ in read_leaves(tmp_path/"m")[1] if "patterns" in p]
+    assert stump, "the file holds its patterns as arrays"
+    floats = lambda a: np.ones((len(a), 6)) if a.dtype.names else a.astype("f4")
+    for place in stump:
+        end = place.replace(".", "_").replace("state_", "")
+        refused(forged(est, tmp_path/"m", **{end: floats}), "patterns|models_")
+
+
+def test_crash_3_unsigned_pointers(tmp_path):
+    "Differences of unsigned numbers wrap."
+    B, b, _ = good_data(BINARY)
+    est = CompositionalBoostClassifier(n_estimators=3).fit(B, b)
+    unsigned = lambda a: a[::-1].astype(np.uint64)
+    refused(forged(est, tmp_path/"m", rule_pointers_=unsigned), "rule_pointers_")
+    refused(forged(est, tmp_path/"m", rule_pointers_=lambda a: a[::-1].copy()), "pointers_ falls")
+    refused(forged(est, tmp_path/"m", rule_pointers_=lambda a: a + 1), "points outside")
+
+
+def test_crash_4_two_numbers_of_columns(tmp_path):
+    "Kernels use `n_features_in_`: names or stumps of another width do not fit."
+    import pandas as pd
+    est = AdaBoostClassifier(n_estimators=4).fit(pd.DataFrame(X).rename(columns=str), y)
+    refused(forged(est, tmp_path/"m", state=dict(n_features_in_=2)), "feature_names_in_|stumps_")
+    est = AdaBoostClassifier(n_estimators=4).fit(X, y)
+    refused(forged(est, tmp_path/"m", state=dict(n_features_in_=1)), "kinds_|stumps_")
+
+
+def test_crash_5_axes_of_lifted_pairs(tmp_path):
+    P, z, _ = good_data(PAIRS)
+    est = PairwiseBoostClassifier(n_estimators=3, projection="lifted").fit(P, z)
+    for name in ("mean_", "axes_"):
+        refused(forged(est, tmp_path/"m", **{name: lambda a: a[:1].copy()}), name)
+        refused(forged(est, tmp_path/"m", **{name: lambda a: a*np.nan}), name)
+
+
+def test_crash_6_codes_of_subgraphs_that_go_back(tmp_path):
+    est = LPBoostClassifier("subgraphs", nu=.3, max_length=3).fit(*graphs())
+    assert est.models_[0]["patterns"]["code"].size, "the model has learnt a subgraph with edges"
+    for shift in ([5, 0, 0, 0], [0, 5, 0, 0], [0, -9, 0, 0], [0, 0, 99, 0], [0, 0, 0, 99]):
+        moved = lambda a: a + np.array(shift, a.dtype)
+        refused(forged(est, tmp_path/"m", patterns_code=moved), "models_|patterns|code")
+    longer = lambda a: a + np.array(50, a.dtype)
+    refused(forged(est, tmp_path/"m", patterns_length=longer), "models_|patterns|length")
+
+
+def test_crash_7_negative_items_of_a_positive_language(tmp_path):
+    "With positive items only there are as many items as columns, not twice as many."
+    B, b, _ = good_data(BINARY)
+    est = CompositionalBoostClassifier(n_estimators=3, items="both").fit(B, b)
+    above = lambda a: np.full_like(a, 5)
+    forged(est, tmp_path/"m", parameters=dict(items="positive"), rule_items_=above)
+    refused(tmp_path/"m", "rule_items_")
+
+
+@pytest.mark.parametrize("make", [
+    lambda: PairwiseBoostClassifier(n_estimators=2, projection="lifted").fit(
+        np.random.default_rng(0).normal(size=(60, 2, 25)), np.arange(60) % 2*2 - 1),
+    lambda: SparseBilinearClassifier(c1=1e9, c2=1e9).fit(*good_data(BLOCKS)[:2]),
+    lambda: BilinearBoostClassifier(n_estimators=2, c1=1e9, c2=1e9).fit(*good_data(BLOCKS)[:2])],
+    ids=["25 features", "penalty", "penalty in rounds"])
+def test_models_that_once_could_not_be_saved(make, tmp_path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        est = make()
+    save_model(est, tmp_path/"m")
+    again = load_model(tmp_path/"m")
+    shape = (2, 25) if hasattr(est, "axes_") else (4, 2)
+    rows = np.random.default_rng(1).normal(size=(5, *shape))
+    assert again.decision_function(rows).tobytes() == est.decision_function(rows).tobytes()
 
 
 # ------------------------------------------------------------------ odd files

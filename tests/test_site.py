@@ -111,6 +111,12 @@ def test_figures_that_move_exist():
     assert "http" not in script.replace("http://www.w3.org/2000/svg", "")     # asks for nothing
 
 
+def test_pages_load_the_figures_from_the_top_of_the_site():
+    script = (BOOK/"site.html").read_text(encoding="utf-8")
+    assert 'meta[name="quarto:offset"]' in script and '+ "live.js"' in script
+    assert "live.js" in SITE["project"]["resources"]
+
+
 def test_site_asks_no_other_server():
     for name in ("site.html", "styles.css", "fonts.scss"):
         assert not re.search(r"(src|url|href)\s*[=(]\s*[\"']?https?:",
@@ -120,16 +126,12 @@ def test_site_asks_no_other_server():
 PROGRAM = """\
 [`boost`](https://boostlit.github.io/boostlit/core/loop.html#boost) and
 [`else`](https://boostlit.github.io/boostlit/core/loop.html#else)
-
-<div class="live" data-figure="xor"></div>
 """
 
 
 def test_the_filter_leads_names_to_the_reference(tmp_path):
     pypandoc = pytest.importorskip("pypandoc")
-    stub = ("quarto = {project = {directory = %s, offset = '..'}, "
-            "doc = {include_text = function(place, text) io.stderr:write(text) end}}\n"
-            % json.dumps(BOOK.as_posix()))
+    stub = "quarto = {project = {directory = %s, offset = '..'}}\n" % json.dumps(BOOK.as_posix())
     text = (BOOK/"reference.lua").read_text(encoding="utf-8")
     (tmp_path/"f.lua").write_text(stub + text, encoding="utf-8")
     command = [pypandoc.get_pandoc_path(), "-f", "markdown", "-t", "html", "-L", tmp_path/"f.lua"]
@@ -137,7 +139,45 @@ def test_the_filter_leads_names_to_the_reference(tmp_path):
     assert run.returncode == 0, run.stderr
     assert 'href="../api/boost.html"' in run.stdout
     assert 'href="../core/loop.html#else"' in run.stdout
-    assert '<script src="../live.js">' in run.stderr
+
+
+FORMULA = re.compile(r"\$\$(.+?)\$\$|(?<![\\$\w])\$(?!\s)([^$\n]+?)(?<![\s\\])\$(?!\d)", re.S)
+
+
+def test_every_formula_becomes_mathml():
+    "What pandoc cannot convert would stand on the site as bare TeX."
+    pypandoc = pytest.importorskip("pypandoc")
+    lines = []
+    for page in PAGES:
+        for text in sources(page, "markdown"):
+            text = re.sub(r"```.*?```|`[^`\n]+`", "", text, flags=re.S)
+            for display, inline in FORMULA.findall(text):
+                lines.append(f"$${' '.join(display.split())}$$" if display else f"${inline}$")
+    command = [pypandoc.get_pandoc_path(), "-f", "markdown", "-t", "html", "--mathml"]
+    run = subprocess.run(command, input="\n\n".join(dict.fromkeys(lines)), capture_output=True,
+                         text=True, encoding="utf-8")
+    assert len(lines) > 1000 and run.stdout.count("<math") > 1000
+    assert "Could not convert" not in run.stderr, run.stderr[:800]
+
+
+def test_bundled_files_are_there_and_small():
+    "The font of the formulas with its licence, the mark, the card, the search entries."
+    for name in SITE["project"]["resources"]:
+        assert (BOOK/name).is_file(), name
+    assert (BOOK/"math.woff2").read_bytes()[:4] == b"wOF2"
+    assert (BOOK/"math.woff2").stat().st_size < 120_000
+    assert "SIL OPEN FONT LICENSE" in (BOOK/"math-font-licence.txt").read_text(encoding="utf-8")
+    assert 'url("math.woff2")' in (BOOK/"styles.css").read_text(encoding="utf-8")
+
+
+def test_search_knows_names_and_statements():
+    rows = json.loads((BOOK/"api"/"search_entries.json").read_text(encoding="utf-8"))
+    titles = {row["title"] for row in rows}
+    assert set(names.PUBLIC) <= titles
+    said = {m for page in PAGES for text in sources(page, "markdown")
+            for m in re.findall(r'<a id="((?:thm|lem|prp|cor|def|alg)-[\w-]+)"></a>\s*\*\*', text)}
+    assert said <= {row["text"] for row in rows}
+    assert len({row["objectID"] for row in rows}) == len(rows)
 
 
 def luminance(colour):

@@ -405,8 +405,165 @@ def _half_each(signs, w):
     return np.array([np.where(s > 0, w/(2*w[s > 0].sum() or 1), w/(2*w[s < 0].sum() or 1))
                      for s in signs])
 
-# %% ../../nbs/bilinear/04_boosting.ipynb #0e46cc10
-class BilinearBoostClassifier(Booster):
+# %% ../../nbs/bilinear/04_boosting.ipynb #dddc5923
+class _BlockInput(Booster):
+    "Estimators that read blocks instead of rows."
+    def read_rows(self, X:Any, y:Any=None)->Any:
+        """Blocks when predicting, blocks and labels when fitting.
+
+        Parameters
+        ----------
+        X : Any
+            rows, one per example: an array, or a table with named columns
+        y : Any, default=None
+            label of every row
+
+        Returns
+        -------
+        Any
+        """
+        blocks = _check_blocks(self, X, fit=y is not None)
+        return blocks if y is None else (blocks, _check_labels(y, blocks.shape[0]))
+
+    def trial_input(self)->np.ndarray:
+        """A block of zeros, to try a model from a file on.
+
+        Returns
+        -------
+        ndarray
+        """
+        return np.zeros((1, self.n_words_, self.n_components_))
+
+    @staticmethod
+    def upgrade_file(parameters:dict, state:dict)->tuple:
+        """Files of 0.1: patience was the value of early_stopping, probabilities had no slope.
+
+        Parameters
+        ----------
+        parameters : dict
+            parameters of the estimator, by name
+        state : dict
+            where the master stands: labels, weights, scores
+
+        Returns
+        -------
+        tuple
+        """
+        patience = parameters.get("early_stopping")
+        if "early_stopping" in parameters: parameters["early_stopping"] = bool(patience)
+        if patience and not isinstance(patience, bool): parameters["n_iter_no_change"] = patience
+        parameters.setdefault("calibrate", False)
+        state.setdefault("slope_", 1.)
+        return parameters, state
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.three_d_array = tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = False
+        return tags
+
+# %% ../../nbs/bilinear/04_boosting.ipynb #a11cde80
+class _TermArrays(_BlockInput):
+    "Estimators whose model is three arrays: words, components, biases."
+    def keep_hypotheses(self, columns:list)->None:
+        """Terms as three arrays, coefficients included.
+
+        Parameters
+        ----------
+        columns : list
+            hypotheses of every part, round by round
+        """
+        terms, factors = np.moveaxis(np.array(columns), 0, 1), np.atleast_2d(self.alphas_).T
+        del self.alphas_
+        if not terms.any(): terms, factors = terms[:0], factors[:0]
+        D, m = self.n_words_, self.n_components_
+        self.words_ = terms[:, :, :D]*factors[:, :, None]
+        self.components_ = np.ascontiguousarray(terms[:, :, D:D+m])
+        self.biases_, self.n_rounds_ = terms[:, :, -1]*factors, len(terms)
+        self.history_: pa.Table = _with_sizes(self.history_, self.words_, self.components_)
+        if not len(terms):
+            warnings.warn("the penalty leaves nothing: every term is zero (lower c1 and c2)",
+                          RuntimeWarning, stacklevel=4)
+
+# %% ../../nbs/bilinear/04_boosting.ipynb #6b465ada
+class _TermScores(_TermArrays):
+    "Scores, probabilities and words of a sum of terms."
+    slope_: float
+    term = "bilinear term"
+
+    def staged_decision_function(self, X:"ArrayLike|list")->"Iterator[np.ndarray]":
+        """Scores after every round: (n,) for two classes, (n, K) for more.
+
+        Parameters
+        ----------
+        X : ArrayLike | list
+            rows, one per example: an array, or a table with named columns
+
+        Yields
+        ------
+        Iterator[ndarray]
+        """
+        check_is_fitted(self)
+        blocks = self.read_rows(X)
+        F = np.zeros((self.words_.shape[1], blocks.shape[0]))
+        for A, B, b in zip(self.words_, self.components_, self.biases_):
+            F = F + term_scores(blocks, A, B) + b[:, None]
+            yield F[0].copy() if len(F) == 1 else F.T.copy()
+
+    def decision_function(self, X:"ArrayLike|list")->np.ndarray:
+        """Scores of the whole sum: (n,) for two classes, (n, K) for more.
+
+        Parameters
+        ----------
+        X : ArrayLike | list
+            rows, one per example: an array, or a table with named columns
+
+        Returns
+        -------
+        ndarray
+        """
+        check_is_fitted(self)
+        blocks = self.read_rows(X)
+        F = np.zeros((self.words_.shape[1], blocks.shape[0]))
+        for A, B, b in zip(self.words_, self.components_, self.biases_):
+            F += term_scores(blocks, A, B) + b[:, None]
+        return F[0] if len(F) == 1 else F.T
+
+    def proba_of(self, scores:np.ndarray)->np.ndarray:
+        """Probabilities of scores, by the link with the chosen slope.
+
+        Parameters
+        ----------
+        scores : ndarray
+            (n, K)
+
+        Returns
+        -------
+        ndarray
+        """
+        return scores_to_proba(self.slope_*scores)
+
+    @property
+    def terms_(self)->"pa.Table":
+        """One row a term: round, class, its strongest words and components, its weight."""
+        check_is_fitted(self)
+        return describe_bilinear(self)
+
+    @property
+    def feature_importances_(self)->np.ndarray:
+        """Share of the fall of the logarithm of the loss that each word brought about."""
+        check_is_fitted(self)
+        return _word_shares(self)
+
+    def __str__(self):
+        if not hasattr(self, "words_"): return repr(self)
+        rows = sorted(self.terms_.to_pylist(), key=lambda row: -row["weight"])
+        lines = [f"{row['weight']:9.3f}  {row['class']}: {row['text']}" for row in rows[:6]]
+        more = [f"           and {len(rows) - 6} more"] if len(rows) > 6 else []
+        return "\n".join([repr(self)] + lines + more)
+
+# %% ../../nbs/bilinear/04_boosting.ipynb #e7b60ea7
+class BilinearBoostClassifier(_TermScores):
     """Boosted sparse bilinear model: a sum of terms alpha' X beta, one class against the rest.
 
     Parameters
@@ -531,7 +688,6 @@ class BilinearBoostClassifier(Booster):
     #: n_components_ (int): columns of a block
     #: n_rounds_ (int): rounds that were kept
     oracle_class: Any = BilinearOracle
-    term = "bilinear term"
 
     def __init__(self,
                  n_estimators:int=20,          # rounds
@@ -627,151 +783,6 @@ class BilinearBoostClassifier(Booster):
         Any
         """
         return BilinearStep(n_classes, self.loss, self.normalise, self.coupling, self.balanced)
-
-    def read_rows(self, X:Any, y:Any=None)->Any:
-        """Blocks when predicting, blocks and labels when fitting.
-
-        Parameters
-        ----------
-        X : Any
-            rows, one per example: an array, or a table with named columns
-        y : Any, default=None
-            label of every row
-
-        Returns
-        -------
-        Any
-        """
-        blocks = _check_blocks(self, X, fit=y is not None)
-        return blocks if y is None else (blocks, _check_labels(y, blocks.shape[0]))
-
-    def keep_hypotheses(self, columns:list)->None:
-        """Terms as three arrays, coefficients included.
-
-        Parameters
-        ----------
-        columns : list
-            hypotheses of every part, round by round
-        """
-        terms, factors = np.moveaxis(np.array(columns), 0, 1), np.atleast_2d(self.alphas_).T
-        del self.alphas_
-        if not terms.any(): terms, factors = terms[:0], factors[:0]
-        D, m = self.n_words_, self.n_components_
-        self.words_ = terms[:, :, :D]*factors[:, :, None]
-        self.components_ = np.ascontiguousarray(terms[:, :, D:D+m])
-        self.biases_, self.n_rounds_ = terms[:, :, -1]*factors, len(terms)
-        self.history_: pa.Table = _with_sizes(self.history_, self.words_, self.components_)
-        if not len(terms):
-            warnings.warn("the penalty leaves nothing: every term is zero (lower c1 and c2)",
-                          RuntimeWarning, stacklevel=4)
-
-    def staged_decision_function(self, X:"ArrayLike|list")->"Iterator[np.ndarray]":
-        """Scores after every round: (n,) for two classes, (n, K) for more.
-
-        Parameters
-        ----------
-        X : ArrayLike | list
-            rows, one per example: an array, or a table with named columns
-
-        Yields
-        ------
-        Iterator[ndarray]
-        """
-        check_is_fitted(self)
-        blocks = self.read_rows(X)
-        F = np.zeros((self.words_.shape[1], blocks.shape[0]))
-        for A, B, b in zip(self.words_, self.components_, self.biases_):
-            F = F + term_scores(blocks, A, B) + b[:, None]
-            yield F[0].copy() if len(F) == 1 else F.T.copy()
-
-    def decision_function(self, X:"ArrayLike|list")->np.ndarray:
-        """Scores of the whole sum: (n,) for two classes, (n, K) for more.
-
-        Parameters
-        ----------
-        X : ArrayLike | list
-            rows, one per example: an array, or a table with named columns
-
-        Returns
-        -------
-        ndarray
-        """
-        check_is_fitted(self)
-        blocks = self.read_rows(X)
-        F = np.zeros((self.words_.shape[1], blocks.shape[0]))
-        for A, B, b in zip(self.words_, self.components_, self.biases_):
-            F += term_scores(blocks, A, B) + b[:, None]
-        return F[0] if len(F) == 1 else F.T
-
-    def proba_of(self, scores:np.ndarray)->np.ndarray:
-        """Probabilities of scores, by the link with the chosen slope.
-
-        Parameters
-        ----------
-        scores : ndarray
-            (n, K)
-
-        Returns
-        -------
-        ndarray
-        """
-        return scores_to_proba(self.slope_*scores)
-
-    @property
-    def terms_(self)->"pa.Table":
-        """One row a term: round, class, its strongest words and components, its weight."""
-        check_is_fitted(self)
-        return describe_bilinear(self)
-
-    @property
-    def feature_importances_(self)->np.ndarray:
-        """Share of the fall of the logarithm of the loss that each word brought about."""
-        check_is_fitted(self)
-        return _word_shares(self)
-
-    def __str__(self):
-        if not hasattr(self, "words_"): return repr(self)
-        rows = sorted(self.terms_.to_pylist(), key=lambda row: -row["weight"])
-        lines = [f"{row['weight']:9.3f}  {row['class']}: {row['text']}" for row in rows[:6]]
-        more = [f"           and {len(rows) - 6} more"] if len(rows) > 6 else []
-        return "\n".join([repr(self)] + lines + more)
-
-    def trial_input(self)->np.ndarray:
-        """A block of zeros, to try a model from a file on.
-
-        Returns
-        -------
-        ndarray
-        """
-        return np.zeros((1, self.n_words_, self.n_components_))
-
-    @staticmethod
-    def upgrade_file(parameters:dict, state:dict)->tuple:
-        """Files of 0.1: patience was the value of early_stopping, probabilities had no slope.
-
-        Parameters
-        ----------
-        parameters : dict
-            parameters of the estimator, by name
-        state : dict
-            where the master stands: labels, weights, scores
-
-        Returns
-        -------
-        tuple
-        """
-        patience = parameters.get("early_stopping")
-        if "early_stopping" in parameters: parameters["early_stopping"] = bool(patience)
-        if patience and not isinstance(patience, bool): parameters["n_iter_no_change"] = patience
-        parameters.setdefault("calibrate", False)
-        state.setdefault("slope_", 1.)
-        return parameters, state
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.three_d_array = tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = False
-        return tags
 
 # %% ../../nbs/bilinear/04_boosting.ipynb #c56f435d
 def _parts(sizes): return 1 if sizes["classes"] == 2 else sizes["classes"]

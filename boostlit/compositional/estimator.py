@@ -362,8 +362,207 @@ def resolve_thresholds(min_support, # count, fraction, None (the paper's) or "au
     elif why: raise ValueError(f"no rule can exist: {why}")
     return count, lift
 
-# %% ../../nbs/compositional/05_estimator.ipynb #673a0f22
-class CompositionalBoostClassifier(Booster):
+# %% ../../nbs/compositional/05_estimator.ipynb #92fa0bf1
+class _RuleParts(Booster):
+    "The parts of a conversation about rules."
+    term = "rule"
+
+    def make_master(self, n_classes:int)->Any:
+        """Algorithm 2, or logistic boosting.
+
+        Parameters
+        ----------
+        n_classes : int
+            how many classes there are
+
+        Returns
+        -------
+        Any
+        """
+        if form_of(self)["loss"] == "samme": return RuleVotes(self.abstain)
+        first = Surprise.least if _settles(self) else 9.
+        return RuleLogistic(first) if n_classes == 2 else RuleMultinomial(first)
+
+    def make_oracle(self, X:Any, codes:np.ndarray)->Any:
+        """The items of the table, and where rules over them come from.
+
+        Parameters
+        ----------
+        X : Any
+            rows, one per example: an array, or a table with named columns
+        codes : ndarray
+            class number of every row
+
+        Returns
+        -------
+        Any
+        """
+        form = form_of(self)
+        words = learn_vocabulary(X, self.kinds_, codes, form["cuts"], self.threshold_scale)
+        self.columns_, self.thresholds_, self.codes_ = words
+        T = informative_items(words.transactions(X, self.items))
+        self._oracle, self.n_pool_ = _oracle(self, form, T, codes, words)
+        self._oracle.codes = codes
+        return self._oracle
+
+    def keep_hypotheses(self, columns:list)->None:
+        """Rules as flat arrays, round after round.
+
+        Parameters
+        ----------
+        columns : list
+            hypotheses of every part, round by round
+        """
+        keep_rules(self, columns, self._oracle)
+        if not self.warm_start: del self._oracle
+
+    def round_hypotheses(self, t:int)->list:
+        """Items of the rules of a round.
+
+        Parameters
+        ----------
+        t : int
+            one per part
+
+        Returns
+        -------
+        list
+        """
+        return [self.rule_items_[self.rule_pointers_[r]:self.rule_pointers_[r+1]]
+                for r in np.flatnonzero(self.rule_rounds_ == t)]
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        # three blobs in the plane
+        tags.classifier_tags.poor_score = form_of(self)["cuts"] == "mean"
+        return tags
+
+# %% ../../nbs/compositional/05_estimator.ipynb #b8a3702e
+class _RuleScores(_RuleParts):
+    "Scores, rules and explanations of a fitted model."
+    def decision_function(self, X:"ArrayLike")->np.ndarray:
+        """Scores: one column per class, or one number for two classes.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Returns
+        -------
+        ndarray
+        """
+        return _scores(self, _fires(self, X))
+
+    def staged_decision_function(self, X:"ArrayLike")->"Iterator[np.ndarray]":
+        """Scores after every round.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Yields
+        ------
+        Iterator[ndarray]
+        """
+        fires = _fires(self, X)
+        votes = np.zeros((fires.shape[1], len(self.classes_)))
+        for t in range(self.n_iter_):
+            for r in np.flatnonzero(self.rule_rounds_ == t):
+                votes[fires[r], self.rule_labels_[r]] += self.alphas_[r]
+            yield votes_to_scores(self, votes)
+
+    def at_most(self, terms:int)->"CompositionalBoostClassifier": # rules of the copy
+        """A copy of a settled model with fewer rules, from the path that led to it.
+
+        Parameters
+        ----------
+        terms : int
+            rules of the copy
+
+        Returns
+        -------
+        CompositionalBoostClassifier
+            rules of the copy
+        """
+        return shorter_model(self, terms)
+
+    @property
+    def terms_(self)->"pyarrow.Table":
+        """The rules, readable, in the order they were first chosen."""
+        return rule_terms(self)
+
+    @property
+    def rules_(self)->"pyarrow.Table":
+        """The rules with support, confidence, lift and error on the training rows."""
+        return rule_table(self)
+
+    @property
+    def feature_importances_(self)->np.ndarray:
+        """Share of the votes on training rows that rules with each feature cast."""
+        return vote_shares(self)
+
+    def explain(self, X:"ArrayLike")->"pyarrow.Table":
+        """Which rules fired for each row of `X`.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Returns
+        -------
+        pyarrow.Table
+        """
+        return explain_rules(self, X)
+
+    def scorecard(self)->Scorecard:
+        """The rules as tables of cells over their columns, see `to_json`.
+
+        Returns
+        -------
+        Scorecard
+        """
+        check_is_fitted(self)
+        return rule_card(self)
+
+    @staticmethod
+    def file_fields(parameters:dict, state:dict)->dict:
+        """What a model file holds.
+
+        Parameters
+        ----------
+        parameters : dict
+            parameters of the estimator, by name
+        state : dict
+            where the master stands: labels, weights, scores
+
+        Returns
+        -------
+        dict
+        """
+        return rule_file(parameters)
+
+    @staticmethod
+    def upgrade_file(parameters:dict, state:dict)->tuple:
+        """Files of 0.1 had a list of nominal values instead of primitives.
+
+        Parameters
+        ----------
+        parameters : dict
+            parameters of the estimator, by name
+        state : dict
+            where the master stands: labels, weights, scores
+
+        Returns
+        -------
+        tuple
+        """
+        return upgrade_rules(parameters, state)
+
+# %% ../../nbs/compositional/05_estimator.ipynb #29b6b453
+class CompositionalBoostClassifier(_RuleScores):
     """Boosted conjunctions of thresholded features, for two or more classes (Yuan, Luo and Wu).
 
     Parameters
@@ -510,7 +709,6 @@ class CompositionalBoostClassifier(Booster):
     #: n_samples_ (int): training rows
     #: n_pool_ (int): rules in the mined pool, -1 for a search
     #: path_ (Arrow table): penalty, rules and loss of rows left out, where weights were settled
-    term = "rule"
 
     def __init__(self, min_support:int|float|str|None=None, # rows of a rule: fraction or count
                  min_lift:float|str|None=None, # lambda_2 of a mined pool; None: the paper's; "auto"
@@ -575,197 +773,6 @@ class CompositionalBoostClassifier(Booster):
         self._path = None
         if _settles(self): after_rounds(run, lambda: settle_rules(self, problem))
         return self
-
-    def make_master(self, n_classes:int)->Any:
-        """Algorithm 2, or logistic boosting.
-
-        Parameters
-        ----------
-        n_classes : int
-            how many classes there are
-
-        Returns
-        -------
-        Any
-        """
-        if form_of(self)["loss"] == "samme": return RuleVotes(self.abstain)
-        first = Surprise.least if _settles(self) else 9.
-        return RuleLogistic(first) if n_classes == 2 else RuleMultinomial(first)
-
-    def make_oracle(self, X:Any, codes:np.ndarray)->Any:
-        """The items of the table, and where rules over them come from.
-
-        Parameters
-        ----------
-        X : Any
-            rows, one per example: an array, or a table with named columns
-        codes : ndarray
-            class number of every row
-
-        Returns
-        -------
-        Any
-        """
-        form = form_of(self)
-        words = learn_vocabulary(X, self.kinds_, codes, form["cuts"], self.threshold_scale)
-        self.columns_, self.thresholds_, self.codes_ = words
-        T = informative_items(words.transactions(X, self.items))
-        self._oracle, self.n_pool_ = _oracle(self, form, T, codes, words)
-        self._oracle.codes = codes
-        return self._oracle
-
-    def keep_hypotheses(self, columns:list)->None:
-        """Rules as flat arrays, round after round.
-
-        Parameters
-        ----------
-        columns : list
-            hypotheses of every part, round by round
-        """
-        keep_rules(self, columns, self._oracle)
-        if not self.warm_start: del self._oracle
-
-    def round_hypotheses(self, t:int)->list:
-        """Items of the rules of a round.
-
-        Parameters
-        ----------
-        t : int
-            one per part
-
-        Returns
-        -------
-        list
-        """
-        return [self.rule_items_[self.rule_pointers_[r]:self.rule_pointers_[r+1]]
-                for r in np.flatnonzero(self.rule_rounds_ == t)]
-
-    def decision_function(self, X:"ArrayLike")->np.ndarray:
-        """Scores: one column per class, or one number for two classes.
-
-        Parameters
-        ----------
-        X : ArrayLike
-            rows, one per example: an array, or a table with named columns
-
-        Returns
-        -------
-        ndarray
-        """
-        return _scores(self, _fires(self, X))
-
-    def staged_decision_function(self, X:"ArrayLike")->"Iterator[np.ndarray]":
-        """Scores after every round.
-
-        Parameters
-        ----------
-        X : ArrayLike
-            rows, one per example: an array, or a table with named columns
-
-        Yields
-        ------
-        Iterator[ndarray]
-        """
-        fires = _fires(self, X)
-        votes = np.zeros((fires.shape[1], len(self.classes_)))
-        for t in range(self.n_iter_):
-            for r in np.flatnonzero(self.rule_rounds_ == t):
-                votes[fires[r], self.rule_labels_[r]] += self.alphas_[r]
-            yield votes_to_scores(self, votes)
-
-    def at_most(self, terms:int)->"CompositionalBoostClassifier": # rules of the copy
-        """A copy of a settled model with fewer rules, from the path that led to it.
-
-        Parameters
-        ----------
-        terms : int
-            rules of the copy
-
-        Returns
-        -------
-        CompositionalBoostClassifier
-            rules of the copy
-        """
-        return shorter_model(self, terms)
-
-    @property
-    def terms_(self)->"pyarrow.Table":
-        """The rules, readable, in the order they were first chosen."""
-        return rule_terms(self)
-
-    @property
-    def rules_(self)->"pyarrow.Table":
-        """The rules with support, confidence, lift and error on the training rows."""
-        return rule_table(self)
-
-    @property
-    def feature_importances_(self)->np.ndarray:
-        """Share of the votes on training rows that rules with each feature cast."""
-        return vote_shares(self)
-
-    def explain(self, X:"ArrayLike")->"pyarrow.Table":
-        """Which rules fired for each row of `X`.
-
-        Parameters
-        ----------
-        X : ArrayLike
-            rows, one per example: an array, or a table with named columns
-
-        Returns
-        -------
-        pyarrow.Table
-        """
-        return explain_rules(self, X)
-
-    def scorecard(self)->Scorecard:
-        """The rules as tables of cells over their columns, see `to_json`.
-
-        Returns
-        -------
-        Scorecard
-        """
-        check_is_fitted(self)
-        return rule_card(self)
-
-    @staticmethod
-    def file_fields(parameters:dict, state:dict)->dict:
-        """What a model file holds.
-
-        Parameters
-        ----------
-        parameters : dict
-            parameters of the estimator, by name
-        state : dict
-            where the master stands: labels, weights, scores
-
-        Returns
-        -------
-        dict
-        """
-        return rule_file(parameters)
-
-    @staticmethod
-    def upgrade_file(parameters:dict, state:dict)->tuple:
-        """Files of 0.1 had a list of nominal values instead of primitives.
-
-        Parameters
-        ----------
-        parameters : dict
-            parameters of the estimator, by name
-        state : dict
-            where the master stands: labels, weights, scores
-
-        Returns
-        -------
-        tuple
-        """
-        return upgrade_rules(parameters, state)
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        # three blobs in the plane
-        tags.classifier_tags.poor_score = form_of(self)["cuts"] == "mean"
-        return tags
 
 # %% ../../nbs/compositional/05_estimator.ipynb #8bf42352
 FORMS:dict[str, dict[str, Any]] = {
@@ -943,7 +950,8 @@ def rule_file(parameters:dict)->dict:
             "rule_support_": whole("rules", 0, 2**60), "rule_hits_": whole("rules", 0, 2**60),
             "alphas_": Array("float64", ("rules",), -1e100, 1e100),
             "rule_items_": whole("places", 0, lambda s: sides*s["primitives"]),
-            "rule_pointers_": Array("int64", (lambda s: s["rules"] + 1,), 0, 2**60),
+            "rule_pointers_": Array("int64", (lambda s: s["rules"] + 1,), 0,
+                                    lambda s: s["places"] + 1, rising=True),
             "priors_": Array("float64", ("classes",), 0, 1e100),
             "class_count_": OrMissing(whole("classes", 0, 2**60)),
             "n_samples_": OrMissing(Whole("samples", 0, 2**60)),

@@ -6,12 +6,21 @@ sums for single items; each counted, each beside its reference"""
 # %% auto #0
 __all__ = ['rule_bits', 'cover_sums', 'item_sums']
 
-# %% ../../nbs/compositional/10_kernels.ipynb #8051b2ff
+# %% ../../nbs/compositional/10_kernels.ipynb #e94a1a67
 import numpy as np
-from ..core.kernels import kernel
+from ..core.kernels import Arg, kernel
 
-# %% ../../nbs/compositional/10_kernels.ipynb #eb31ec10
-@kernel(work=lambda bits, pointers, items: len(items)*bits.shape[1])
+# %% ../../nbs/compositional/10_kernels.ipynb #2e2ca545
+def _check_pointers(bits, pointers, items):
+    "Raise unless the lists follow each other inside `items`."
+    ends = np.r_[0, pointers, len(items)]
+    if (ends[1:] < ends[:-1]).any(): raise ValueError("pointers go back, or beyond the items")
+    if len(items) and not 0 <= items.min() <= items.max() < len(bits):
+        raise ValueError(f"an item is not one of {len(bits)}")
+
+@kernel(work=lambda bits, pointers, items: len(items)*bits.shape[1], check=_check_pointers,
+        bits=Arg("uint64", "_ words"), pointers=Arg("int64", "rules+1"),
+        items=Arg("int64", "_"))
 def rule_bits(bits, pointers, items):
     "Covers of rules, packed, from packed covers of items."
     out = np.empty((len(pointers) - 1, bits.shape[1]), np.uint64)
@@ -30,8 +39,17 @@ _PLACES[[(0x03F79D71B4CB0A89 << place & 2**64 - 1) >> 58 for place in range(64)]
 
 def _set_bits(bits, labels, used, signed, out): return int(np.bitwise_count(bits).sum()) + bits.size
 
-# %% ../../nbs/compositional/10_kernels.ipynb #c3628ad3
-@kernel(work=_set_bits)
+# %% ../../nbs/compositional/10_kernels.ipynb #e2ac666c
+def _check_tail(bits, labels, used, signed, out):
+    "Raise if a cover has a bit for which there is no sample."
+    n, words = signed.shape[1], bits.shape[1]
+    spare = 64*words - n
+    if not 0 <= spare < 64 or (spare and (bits[:, -1] >> np.uint64(64 - spare)).any()):
+        raise ValueError(f"covers of {64*words} bits do not fit {n} samples")
+
+@kernel(work=_set_bits, check=_check_tail, bits=Arg("uint64", "rules words"),
+        labels=Arg("int64", "rules", below="K"), used=Arg("bool", "rules"),
+        signed=Arg("float64", "K n"), out=Arg("float64", "rules"))
 def cover_sums(bits, labels, used, signed, out):
     "Sum of the signed weights of each rule's class over its cover; used rules get minus infinity."
     for r in range(bits.shape[0]):
@@ -47,8 +65,9 @@ def cover_sums(bits, labels, used, signed, out):
                 m ^= low
         out[r] = total
 
-# %% ../../nbs/compositional/10_kernels.ipynb #bf221605
-@kernel(work=lambda table, signed, out: table.size*len(signed))
+# %% ../../nbs/compositional/10_kernels.ipynb #65ddb462
+@kernel(work=lambda table, signed, out: table.size*len(signed), table=Arg("bool", "n items"),
+        signed=Arg("float64", "K n"), out=Arg("float64", "K items"))
 def item_sums(table, signed, out):
     "Adds to out[k, i] the sum of the signed weights of class k over the rows that hold item i."
     for r in range(table.shape[0]):

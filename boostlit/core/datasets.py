@@ -9,7 +9,7 @@ __all__ = ['DatasetError', 'registry', 'dataset_info', 'content_fingerprint', 'd
            'read_dataset', 'fetch_file', 'parse_uci', 'typed_table', 'parse_openml', 'parse_graphs',
            'fetch_dataset', 'load_dataset', 'list_datasets']
 
-# %% ../../nbs/core/11_datasets.ipynb #8e810325
+# %% ../../nbs/core/11_datasets.ipynb #e2755393
 import contextlib
 import hashlib
 import html
@@ -18,6 +18,7 @@ import json
 import os
 import sys
 import tempfile
+import time
 from functools import cached_property, lru_cache
 from importlib.resources import files
 from pathlib import Path
@@ -481,29 +482,51 @@ def _from_sklearn(name, info):
         }
     )
 
-# %% ../../nbs/core/11_datasets.ipynb #42a88487
+# %% ../../nbs/core/11_datasets.ipynb #66cf7ce4
+_MOST, _UNPACKED = 1 << 29, 1 << 29       # bytes of a download, and of what is in it
+
+def _announced(headers, url):
+    "Bytes that an answer promises; None if it promises none."
+    told = headers.get("Content-Length")
+    if told is None: return None
+    if not told.strip().isdigit(): raise DatasetError(f"{url} announces {told[:40]!r} bytes")
+    if int(told) > _MOST: raise DatasetError(f"{url} announces {int(told):,} bytes: too many")
+    return int(told)
+
+def _unpacked(raw):
+    "Bytes of a gzip file, if they are not too many."
+    import gzip
+    with gzip.open(io.BytesIO(raw)) as f: data = f.read(_UNPACKED + 1)
+    if len(data) > _UNPACKED: raise DatasetError("a compressed file holds too many bytes")
+    return data
+
+# %% ../../nbs/core/11_datasets.ipynb #e124f8aa
 def fetch_file(url:str,            # where from
                path,               # where to; an existing file is overwritten
                desc:str="",        # words in front of the bar
                progress:bool=True, # show it?
                timeout:float=30,   # seconds of silence before giving up
+               patience:float=3600, # seconds for all of it
               )->None:
     "Download one file with a progress bar; fewer bytes than announced are an error."
     from http.client import HTTPException
     from urllib.error import HTTPError
     from urllib.request import Request, urlopen
-    got, total = 0, None
+    got, total, end = 0, None, time.monotonic() + patience
     try:
         with (
             urlopen(Request(url, headers={"User-Agent": "boostlit"}), timeout=timeout) as r,
             open(path, "wb") as f,
         ):
-            total = int(r.headers["Content-Length"]) if r.headers.get("Content-Length") else None
+            total = _announced(r.headers, url)
             with progress_bar(total=total, desc=desc, show=progress) as bar:
                 while chunk := r.read(1 << 16):
                     f.write(chunk)
                     got += len(chunk)
                     bar.update(len(chunk))
+                    if got > _MOST or time.monotonic() > end:
+                        raise DatasetError(f"{url} does not come to an end: gave up after "
+                                           f"{got:,} bytes")
     except HTTPError as e:
         raise DatasetError(f"{url} answered {e.code} {e.reason}") from e
     except (OSError, HTTPException) as e:
@@ -520,12 +543,11 @@ def _reason(e):
     "The bare cause of a network error."
     return str(getattr(e, "reason", None) or e) or type(e).__name__
 
-# %% ../../nbs/core/11_datasets.ipynb #1279f10c
+# %% ../../nbs/core/11_datasets.ipynb #fa8c4184
 def _lines(raw, sep=",", comment=None, letters=None):
     "Data lines of a UCI file with commas between the fields."
     if raw[:2] == b"\x1f\x8b":
-        import gzip
-        raw = gzip.decompress(raw)
+        raw = _unpacked(raw)
     text = raw.decode("latin-1")
     lines = [
         l
@@ -611,7 +633,7 @@ def parse_openml(bunch,      # from `fetch_openml(as_frame=False, target_column=
         columns[-1] = pa.chunked_array([[m[t] for t in columns[-1].to_pylist()]])
     return typed_table(columns, info)
 
-# %% ../../nbs/core/11_datasets.ipynb #ed5c4552
+# %% ../../nbs/core/11_datasets.ipynb #74d20ab2
 def parse_graphs(raw:bytes,  # a zip archive in the layout of the TU Dortmund collection
                  info:dict,  # the registry's entry
                 )->pa.Table: # graph_id, nodes, edges (each once, src < dst), target
@@ -619,6 +641,8 @@ def parse_graphs(raw:bytes,  # a zip archive in the layout of the TU Dortmund co
     import zipfile
     name = info["fetch"]["graphs"]
     with zipfile.ZipFile(io.BytesIO(raw)) as z:
+        if sum(part.file_size for part in z.infolist()) > _UNPACKED:
+            raise DatasetError("a compressed file holds too many bytes")
         read = lambda part: np.loadtxt(
             io.BytesIO(z.read(f"{name}/{name}_{part}.txt")), dtype=np.int64, delimiter=",", ndmin=1
         )

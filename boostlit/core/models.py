@@ -218,7 +218,7 @@ def _fit_range(values, low, high, sizes):
 # %% ../../nbs/core/09_models.ipynb #29a2c55b
 LARGEST = np.finfo(np.float64).max
 
-# %% ../../nbs/core/09_models.ipynb #53405d93
+# %% ../../nbs/core/09_models.ipynb #99470153
 @dataclass(frozen=True)
 class Array:
     "An array of numbers or booleans."
@@ -226,6 +226,7 @@ class Array:
     shape: tuple                # sizes, one a dimension
     low: object = -LARGEST      # smallest value; None for no check at all
     high: object = LARGEST      # largest value of a float, first forbidden value of an integer
+    rising: bool = False        # may no value be below the one before it?
 
     def build(self, value, sizes):
         "The array, if it is what was declared."
@@ -234,6 +235,7 @@ class Array:
             raise ValueError(f"is not an array of {dtype}")
         _fit_shape(value.shape, self.shape, sizes)
         if dtype.kind != "b": _fit_range(value, self.low, self.high, sizes)
+        if self.rising and (value[1:] < value[:-1]).any(): raise ValueError("falls")
         return np.array(value, dtype=dtype, order="C")
 
 # %% ../../nbs/core/09_models.ipynb #86bbb083

@@ -6,11 +6,12 @@ of any type, and weights; and a fit is whole or not at all."""
 # %% auto #0
 __all__ = ['encode_labels', 'normalise_weights', 'is_table', 'to_arrow', 'Column', 'column_reading',
            'read_column', 'tabular_input', 'refuse_words', 'history_table', 'progress_bar',
-           'whole_fit', 'WholeFit']
+           'printable', 'whole_fit', 'WholeFit']
 
-# %% ../../nbs/core/01_tables.ipynb #c37f43d1
+# %% ../../nbs/core/01_tables.ipynb #892fb6c9
 import functools
 import math
+import sys
 import warnings
 from typing import NamedTuple
 import numpy as np
@@ -317,6 +318,18 @@ class _NoBar:
     def __exit__(self, *error): return False
     def _nothing(self, *a, **k): return None
     update = set_postfix = set_postfix_str = close = _nothing
+
+# %% ../../nbs/core/01_tables.ipynb #33d355de
+_PLAINER = str.maketrans({"≤": "<=", "≥": ">=", "≠": "!=", "→": "->", "×": "x", "…": "...",
+                          "²": "^2", "−": "-", "·": "*"})
+
+def printable(text:str)->str:
+    "The text; in plainer letters where the terminal does not know all of its own."
+    page = getattr(sys.stdout, "encoding", None) or "utf-8"
+    try: text.encode(page)
+    except (UnicodeEncodeError, LookupError):
+        return text.translate(_PLAINER).encode("ascii", "replace").decode()
+    return text
 
 # %% ../../nbs/core/01_tables.ipynb #ccb8f3fa
 def whole_fit(fit):

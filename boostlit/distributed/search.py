@@ -10,7 +10,7 @@ __all__ = ['QUADRATIC_HISTORY', 'TWINS', 'TABLE_SETTINGS', 'random_bits', 'start
            'distributed_closed_itemsets', 'compare_models', 'final_weights', 'twin_settings',
            'fit_on_cluster']
 
-# %% ../../nbs/distributed/02_search.ipynb #0cc14cbc
+# %% ../../nbs/distributed/02_search.ipynb #6f483f54
 import inspect
 import tempfile
 from typing import Callable
@@ -19,7 +19,7 @@ import pyarrow as pa
 from sklearn.utils import check_random_state
 from ..core.boosters import AdaBoostClassifier, GentleBoostClassifier
 from ..core.datasets import load_dataset
-from ..core.kernels import kernel
+from ..core.kernels import Arg, kernel
 from ..core.tables import history_table
 from ..mining.baskets import support_count
 from ..mining.bitsets import item_bits, unpack_bits
@@ -182,12 +182,18 @@ def same_products(a, b, tol:float=1e-12)->bool:
         a.alphas_, b.alphas_, rtol=tol, atol=tol
     )
 
-# %% ../../nbs/distributed/02_search.ipynb #49539d40
-@kernel(
-    work=lambda columns, n_earlier, pointers, items: (
-        columns.shape[1] * (len(items) + n_earlier * len(pointers))
-    )
-)
+# %% ../../nbs/distributed/02_search.ipynb #44db0468
+def _check_sets(columns, n_earlier, pointers, items):
+    "Raise unless every set has items, all of them columns."
+    ends = np.diff(pointers, prepend=-1, append=len(items) + 1)
+    if len(pointers) == 0 or (ends < 1).any() or not 0 <= n_earlier <= len(columns):
+        raise ValueError("sets without items, or more columns before them than there are")
+    if len(items) and not 0 <= items.min() <= items.max() < len(columns):
+        raise ValueError(f"an item is not one of {len(columns)} columns")
+
+@kernel(work=lambda columns, earlier, pointers, items:
+        columns.shape[1]*(len(items) + earlier*len(pointers)), check=_check_sets,
+        columns=Arg("uint64", "_ words"), pointers=Arg("int64", "_"), items=Arg("int64", "_"))
 def _not_inside(columns, n_earlier, pointers, items):
     "For each set: does no earlier column hold all of its cover?"
     ok, cover = np.ones(len(pointers) - 1, np.bool_), np.empty(columns.shape[1], np.uint64)

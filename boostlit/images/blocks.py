@@ -17,8 +17,22 @@ from .kernels import (left_products, right_products, take_columns,
                                      transpose_columns)
 from .pictures import load_arrow, save_arrow
 
-# %% ../../nbs/images/04_blocks.ipynb #582d4629
-class BilinearBlocks:
+# %% ../../nbs/images/04_blocks.ipynb #4957d4be
+class _Sized:
+    "What can be said of blocks without reading them."
+    n_images = property(lambda self: self.shape[0])
+    n_words = property(lambda self: self.shape[1])
+    n_components = property(lambda self: self.shape[2])
+    nnz = property(lambda self: len(self.words))
+    nbytes = property(lambda self: self.indptr.nbytes + self.words.nbytes + self.values.nbytes)
+    def __len__(self): return self.shape[0]
+    def __repr__(self):
+        N, D, M = self.shape
+        return (f"BilinearBlocks({N} images x {D} words x {M} components, {self.nnz} values, "
+                f"{self.nbytes/1e6:.1f} MB)")
+
+# %% ../../nbs/images/04_blocks.ipynb #2a4c1a2d
+class BilinearBlocks(_Sized):
     "N sparse matrices of D words x M components, stored column after column."
     def __init__(self,
                  indptr:np.ndarray,   # (N*M + 1,) int64: where each component of each image begins
@@ -34,16 +48,6 @@ class BilinearBlocks:
             raise ValueError("words, values and the last entry of indptr disagree in length.")
         self.indptr, self.words, self.values = indptr, words, values
         self.shape, self._T = (N, D, M), None
-    n_images = property(lambda self: self.shape[0])
-    n_words = property(lambda self: self.shape[1])
-    n_components = property(lambda self: self.shape[2])
-    nnz = property(lambda self: len(self.words))
-    nbytes = property(lambda self: self.indptr.nbytes + self.words.nbytes + self.values.nbytes)
-    def __len__(self): return self.shape[0]
-    def __repr__(self):
-        N, D, M = self.shape
-        return (f"BilinearBlocks({N} images x {D} words x {M} components, {self.nnz} values, "
-                f"{self.nbytes/1e6:.1f} MB)")
     def __getitem__(self, rows): return take_images(self, rows)
     def right(self, beta, n_jobs=1):
         return block_product(self, right_products, beta, self.n_components, self.n_words, n_jobs)

@@ -315,7 +315,7 @@ class SpatialPyramid(_Stateless):
 # %% ../../nbs/images/07_transformers.ipynb #9833cd5b
 CELLS = ((1, 1), (2, 2), (3, 1))      # rows x columns: whole, quarters, three strips
 
-# %% ../../nbs/images/07_transformers.ipynb #ded5fde5
+# %% ../../nbs/images/07_transformers.ipynb #f4687cc4
 class FisherVector(TransformerMixin, BaseEstimator):
     "Fisher vectors of the patches in each cell of the picture, under a mixture of Gaussians."
     #: pca_ (PCA): projection of the rooted descriptors
@@ -348,17 +348,19 @@ class FisherVector(TransformerMixin, BaseEstimator):
     def transform(self, X)->np.ndarray:
         "Dense blocks, (pictures, 2 x Gaussians x axes, cells) float32."
         check_is_fitted(self)
-        return np.array(_each(self._picture, _records(X, Patches), self.n_jobs))
+        block = lambda p: _fisher_block(p, self.pca_, self.mixture_, self.cells)
+        return np.array(_each(block, _records(X, Patches), self.n_jobs))
 
-    def _picture(self, p):
-        P = _project(rooted(p.descriptors, np.float32), self.pca_)
-        gamma = responsibilities(P, self.mixture_)
-        cells, piece = _pieces(p, self.cells)
-        sums = [fisher_sums(P[piece == a], gamma[piece == a]) for a in range(cells.shape[1])]
-        sizes = [r*c for r, c in self.cells]
-        inside = [[s for s, at in zip(sums, grid) if at == k]
-                  for grid, n in zip(cells, sizes) for k in range(n)]
-        return np.array([fisher_vector(part, self.mixture_) for part in inside], np.float32).T
+# %% ../../nbs/images/07_transformers.ipynb #447d3ec3
+def _fisher_block(p, pca, mixture, grids):
+    "One picture: a column for each cell of each grid."
+    P = _project(rooted(p.descriptors, np.float32), pca)
+    gamma = responsibilities(P, mixture)
+    cells, piece = _pieces(p, grids)
+    sums = [fisher_sums(P[piece == a], gamma[piece == a]) for a in range(cells.shape[1])]
+    inside = [[s for s, at in zip(sums, grid) if at == k]
+              for grid, (r, c) in zip(cells, grids) for k in range(r*c)]
+    return np.array([fisher_vector(part, mixture) for part in inside], np.float32).T
 
 # %% ../../nbs/images/07_transformers.ipynb #5d407009
 def _pieces(p, grids):

@@ -236,18 +236,23 @@ def provenance(book:str)->dict:
                 versions=", ".join(map(version, ("numpy", "scikit-learn"))),
                 date=datetime.date.today().isoformat(), command=COMMAND)
 
-# %% ../../nbs/bilinear/12_impossible.ipynb #d8ebaf9f
+# %% ../../nbs/bilinear/12_impossible.ipynb #48fbb397
 STORED = ("seed", "method", "accuracy", "one_minus_eer", "chosen", "rounds", "edge", "alive",
           "codebook", "code", "versions", "date", "command")
 
 def store_splits(runs, path=None):
-    "Write one line for each split and method."
+    "Write one line for each split and method; lines of other splits on the same codebook stay."
     path = pathlib.Path(path or str(files("boostlit").joinpath("data", "impossible.csv")))
+    book = {r["codebook"] for r in runs}
+    lines = {(r["method"], int(r["seed"])): r for r in [*stored_splits(path), *runs]
+             if r["codebook"] in book}
+    place = {m: i for i, m in enumerate(dict.fromkeys(m for m, _ in lines))}
+    runs = [lines[k] for k in sorted(lines, key=lambda k: (place[k[0]], k[1]))]
     with path.open("w", encoding="utf-8", newline="") as f:
         out = csv.DictWriter(f, STORED, lineterminator="\n", extrasaction="ignore")
         out.writeheader()
-        short = lambda v: f"{v:.4f}" if isinstance(v, float) and abs(v) >= 1 else v
-        out.writerows({k: short(v) for k, v in r.items() if v is not None} for r in runs)
+        short = lambda v: f"{v:.4f}".rstrip("0").rstrip(".") if isinstance(v, float) else v
+        out.writerows({k: short(v) for k, v in r.items() if v is not None and v == v} for r in runs)
     return path
 
 # %% ../../nbs/bilinear/12_impossible.ipynb #dbb703f3
@@ -262,14 +267,13 @@ def stored_splits(path=None)->list:
         r["edge"] = r["edge"] == "True"
     return rows
 
-# %% ../../nbs/bilinear/12_impossible.ipynb #1e6cf11b
+# %% ../../nbs/bilinear/12_impossible.ipynb #e3748bb3
 @reproduction(paper=3, item="Impossible", needs=("scene15",), full=True)
 def impossible(n_jobs=1, out=None, progress=True, splits=5, families=tuple(FAMILIES)):
     "Scene-15: every reading of the model and of the measure on one codebook, and the ceiling."
     units = [dict(seed=s, family=k) for s in range(splits) for k in families]
     runs = run_units(impossible_unit, units, out, n_jobs, "Impossible", progress).to_pylist()
-    store_splits(runs)
-    return impossible_rows(runs)
+    return impossible_rows(stored_splits(store_splits(runs)))
 
 # %% ../../nbs/bilinear/12_impossible.ipynb #208992ef
 def impossible_rows(runs):

@@ -45,7 +45,19 @@ def lbfgs_split(Z, y, c, w, loss,       # the problem
     except _Reached: pass
     return best[1][:d]-best[1][d:], best[0]
 
-# %% ../../nbs/bilinear/09_solver_race.ipynb #bfec41db
+# %% ../../nbs/bilinear/09_solver_race.ipynb #eadbbfd1
+def _proximal_step(v, G, f_v, L, c, smooth_at):
+    "The step (4) from v, with L doubled until the model lies above: (point, smooth part, L)."
+    while True:
+        u = v - G/L
+        new = np.sign(u)*np.maximum(np.abs(u) - c/L, 0)
+        step, smooth = new - v, smooth_at(new)
+        # below rounding the test says nothing
+        if smooth <= f_v + G@step + L/2*(step@step) + 1e-13*abs(f_v) or L > 1e12:
+            return new, smooth, L
+        L *= 2
+
+# %% ../../nbs/bilinear/09_solver_race.ipynb #363808b7
 def fista(Z, y, c, w, loss,               # the problem
           target:float=-np.inf,           # stop as soon as the objective is here
           max_iter:int=100000,            # proximal gradient steps
@@ -59,24 +71,15 @@ def fista(Z, y, c, w, loss,               # the problem
     a = v = np.zeros(d)
     theta, L = 1., 1e-3
     f_a = loss_value(np.zeros(n), y, w, kind)
+    smooth_at = lambda a: loss_value(Z@a, y, w, kind)
     for _ in range(max_iter):
         m = Z@v
         loss_slopes(m, y, w, kind, r, h)
-        G = r@Z
-        f_v = loss_value(m, y, w, kind)
-        while True:
-            u = v - G/L
-            new = np.sign(u)*np.maximum(np.abs(u) - c/L, 0)
-            step = new - v
-            smooth = loss_value(Z@new, y, w, kind)
-            # below rounding the test says nothing
-            if smooth <= f_v + G@step + L/2*(step@step) + 1e-13*abs(f_v) or L > 1e12: break
-            L *= 2
+        new, smooth, L = _proximal_step(v, r@Z, loss_value(m, y, w, kind), L, c, smooth_at)
         f_new = smooth + c*np.abs(new).sum()
         if f_new > f_a:
             theta, v = 1., a
             L *= 1.1
-            f_a = f_a*(1+1e-16) if not np.array_equal(v, a) else f_a
         nxt = (1 + np.sqrt(1 + 4*theta**2))/2
         if f_new <= f_a: v, a, theta, f_a = new + (theta-1)/nxt*(new - a), new, nxt, f_new
         L *= .98
@@ -93,7 +96,18 @@ def scene_like(n=1500, d=1000, topics=20, seed=0):
     s = Z@(rng.normal(size=d)*(rng.random(d) < .05))
     return Z, np.where(s + .3*s.std()*rng.normal(size=n) > np.quantile(s, .8), 1., -1.)
 
-# %% ../../nbs/bilinear/09_solver_race.ipynb #239f61fd
+# %% ../../nbs/bilinear/09_solver_race.ipynb #120c8400
+def _median_time(solve, goal, repeats):
+    "Median processor time of a solver on one thread; infinite if it misses the goal."
+    t: list = []
+    while len(t) < repeats and not (t and t[-1] > 3):
+        with threadpool_limits(1):
+            t0 = process_time()
+            f = solve()
+            t.append(process_time() - t0)
+    return float(np.median(t)) if f <= goal else np.inf
+
+# %% ../../nbs/bilinear/09_solver_race.ipynb #4ccbd783
 def solver_benchmark(Z, y,                                        # design and labels
                      fractions=(.1, .03, .01, .003),              # penalties as fractions of c_max
                      losses=("exponential", "logistic"),          # losses to run
@@ -103,15 +117,7 @@ def solver_benchmark(Z, y,                                        # design and l
                     )->list: # one dict a problem: seconds by solver
     "Processor time to reach the optimum to `rel`, for feature-sign search and its rivals."
     w, out = np.full(len(y), 1/len(y)), []
-    def median(fn, k=repeats):
-        t = []
-        for _ in range(k):
-            with threadpool_limits(1):
-                t0 = process_time()
-                f = fn()
-                t.append(process_time()-t0)
-            if t[-1] > 3: break
-        return float(np.median(t)) if f <= goal else np.inf
+    median = lambda solve: _median_time(solve, goal, repeats)
     for loss in losses:
         for q in fractions:
             c = q*c_max(Z, y, w, loss)

@@ -100,7 +100,25 @@ def _letters(r, n=106):
     codes[:, 14:20] = np.where(hit, motif, codes[:, 14:20])
     return (codes[:, None, :] == np.arange(4)[:, None]).astype(float), y
 
-# %% ../../nbs/bilinear/08_matrices.ipynb #296832f0
+# %% ../../nbs/bilinear/08_matrices.ipynb #6537fd2c
+def _cp_factors(v, K, R, D, m):
+    "Word factors, component factors and offsets out of one vector."
+    A, B, b = np.split(v, [K*R*D, K*R*(D + m)])
+    return A.reshape(K, R, D), B.reshape(K, R, m), b
+
+def _cp_loss(v, Z, hot, R, ridge):
+    "Mean log loss plus the ridge penalty, and the slopes in all factors."
+    A, B, b = _cp_factors(v, hot.shape[1], R, *Z.shape[1:])
+    half = np.einsum("nkj,crj->ncrk", Z, B)
+    F = np.einsum("ncrk,crk->nc", half, A) + b
+    p = softmax(F, axis=1)
+    e = (p - hot)/len(Z)
+    dA = np.einsum("nc,ncrk->crk", e, half) + 2*ridge*A
+    dB = np.einsum("nc,nkj,crk->crj", e, Z, A, optimize=True) + 2*ridge*B
+    value = -np.mean(np.log(np.maximum((p*hot).sum(1), 1e-300)))
+    return value + ridge*((A**2).sum() + (B**2).sum()), np.r_[dA.ravel(), dB.ravel(), e.sum(0)]
+
+# %% ../../nbs/bilinear/08_matrices.ipynb #cf682411
 class CPClassifier(ClassifierMixin, BaseEstimator):
     "Softmax regression on matrices with weights of low rank, fitted jointly with a ridge penalty."
     def __init__(self, rank:int=3, ridge:float=1e-2, random_state:int=0):
@@ -114,27 +132,10 @@ class CPClassifier(ClassifierMixin, BaseEstimator):
         r = np.random.default_rng(self.random_state)
         start = np.r_[.1*r.normal(size=K*self.rank*(D + m)), np.zeros(K)]
         hot = np.eye(K)[codes]
-        found = minimize(self._loss, start, (Z, hot), jac=True, method="L-BFGS-B",
-                         options=dict(maxiter=300))
-        self.factors_ = self._split(found.x, D, m)
+        found = minimize(_cp_loss, start, (Z, hot, self.rank, self.ridge), jac=True,
+                         method="L-BFGS-B", options=dict(maxiter=300))
+        self.factors_ = _cp_factors(found.x, K, self.rank, D, m)
         return self
-
-    def _split(self, v, D, m):
-        K, R = len(self.classes_), self.rank
-        A, B, b = np.split(v, [K*R*D, K*R*(D + m)])
-        return A.reshape(K, R, D), B.reshape(K, R, m), b
-
-    def _loss(self, v, Z, hot):
-        A, B, b = self._split(v, *Z.shape[1:])
-        half = np.einsum("nkj,crj->ncrk", Z, B)
-        F = np.einsum("ncrk,crk->nc", half, A) + b
-        p = softmax(F, axis=1)
-        e = (p - hot)/len(Z)
-        dA = np.einsum("nc,ncrk->crk", e, half) + 2*self.ridge*A
-        dB = np.einsum("nc,nkj,crk->crj", e, Z, A, optimize=True) + 2*self.ridge*B
-        value = -np.mean(np.log(np.maximum((p*hot).sum(1), 1e-300)))
-        value += self.ridge*((A**2).sum() + (B**2).sum())
-        return value, np.r_[dA.ravel(), dB.ravel(), e.sum(0)]
 
     def predict_proba(self, X):
         "Probabilities of the classes."

@@ -120,9 +120,9 @@ def _empty_model(master, tol):
                                                   np.empty(0))
     return model
 
-# %% ../../nbs/lpboost/02_column_generation.ipynb #6fad2eec
-class HighsMaster:
-    "The restricted dual as a warm HiGHS model; rows and examples come and go, the basis stays."
+# %% ../../nbs/lpboost/02_column_generation.ipynb #21bc87dc
+class _WarmModel:
+    "Rows and examples of a restricted dual in HiGHS, and how they come and go."
     def __init__(self, y, caps, program="two-class", tol=1e-9, start=500, far=.15):
         self.y, self.n, self.caps, self.far = np.asarray(y, float), len(y), caps, far
         self.ids, self.rows, self.iterations = [], [], 0
@@ -169,6 +169,9 @@ class HighsMaster:
         if len(gone): self.model.deleteRows(len(gone), (gone+self.fixed).astype(np.int32))
         self.ids, self.rows = ([v for v, k in zip(l, keep) if k] for l in (self.ids, self.rows))
 
+# %% ../../nbs/lpboost/02_column_generation.ipynb #fd3a6c37
+class HighsMaster(_WarmModel):
+    "The restricted dual as a warm HiGHS model; rows and examples come and go, the basis stays."
     def solve(self):
         "Re-solve until no example without a variable wants weight; weights and gamma."
         method = DUAL
@@ -184,8 +187,8 @@ class HighsMaster:
             self.enter(np.flatnonzero(want))
         x, lam, has = np.array(s.col_value), np.zeros(self.n), self.place >= 0
         lam[has] = np.maximum(0, x[self.place[has]])
-        self.alpha, self.slack = np.maximum(0,
-                                            -dual[self.fixed:]), -np.array(s.row_value)[self.fixed:]
+        self.alpha = np.maximum(0, -dual[self.fixed:])
+        self.slack = -np.array(s.row_value)[self.fixed:]
         self.leave(cost, lam)
         return lam, float(x[0])
 

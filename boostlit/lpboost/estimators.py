@@ -137,14 +137,56 @@ def program_master(est:Any,              # an estimator of this page
     if interior: return LinearProgram(*settings)
     return SimplexProgram(*settings, stabilise=est.stabilise)
 
-# %% ../../nbs/lpboost/05_estimators.ipynb #064cb4bb
-class _LinearBooster(Booster):
-    "Shared by the three estimators: an oracle in some language under the linear program."
+# %% ../../nbs/lpboost/05_estimators.ipynb #af72ccdb
+class _ProgramReader(Booster):
+    "What a fitted program says of itself."
     #: language_ (str): "stumps", "trees", "itemsets", "subgraphs", "kernels" or "learner"
     #: models_ (list of dicts): per program the patterns, their weights, stages and margins
     #: items_ (record array): feature and value of each item (itemsets)
     #: node_names_ (list): labels of nodes (subgraphs)
     #: edge_names_ (list): labels of edges (subgraphs)
+    def round_hypotheses(self, t:int)->list:
+        """Programs keep patterns, not a hypothesis per round: see `terms_`.
+
+        Parameters
+        ----------
+        t : int
+            one per part
+
+        Returns
+        -------
+        list
+        """
+        raise AttributeError("a program has no hypothesis of a round; see terms_ and models_")
+
+    def check_file(self)->None:
+        """Terms add up, patterns can be followed."""
+        check_models(self)
+
+    def trial_input(self)->Any:
+        """What to try a loaded model on.
+
+        Returns
+        -------
+        Any
+        """
+        return trial_graph(self)
+
+    @property
+    def terms_(self)->"pyarrow.Table":
+        """Patterns in words with their weights, one row per pattern."""
+        check_is_fitted(self)
+        return model_terms(self)
+
+    @property
+    def feature_importances_(self)->np.ndarray:
+        """Share of the weight of the terms that look at each feature."""
+        check_is_fitted(self)
+        return weight_shares(self)
+
+# %% ../../nbs/lpboost/05_estimators.ipynb #09d0190e
+class _LinearBooster(_ProgramReader):
+    "Shared by the three estimators: an oracle in some language under the linear program."
     _languages: tuple = ("auto", "stumps", "trees", "itemsets", "subgraphs")
     program = "two-class"
 
@@ -248,45 +290,6 @@ class _LinearBooster(Booster):
         """
         if self.language_ in ("subgraphs", "learner"): return X, codes, w
         return merge_rows(X, codes, w)[:3]
-
-    def round_hypotheses(self, t:int)->list:
-        """Programs keep patterns, not a hypothesis per round: see `terms_`.
-
-        Parameters
-        ----------
-        t : int
-            one per part
-
-        Returns
-        -------
-        list
-        """
-        raise AttributeError("a program has no hypothesis of a round; see terms_ and models_")
-
-    def check_file(self)->None:
-        """Terms add up, patterns can be followed."""
-        check_models(self)
-
-    def trial_input(self)->Any:
-        """What to try a loaded model on.
-
-        Returns
-        -------
-        Any
-        """
-        return trial_graph(self)
-
-    @property
-    def terms_(self)->"pyarrow.Table":
-        """Patterns in words with their weights, one row per pattern."""
-        check_is_fitted(self)
-        return model_terms(self)
-
-    @property
-    def feature_importances_(self)->np.ndarray:
-        """Share of the weight of the terms that look at each feature."""
-        check_is_fitted(self)
-        return weight_shares(self)
 
 # %% ../../nbs/lpboost/05_estimators.ipynb #c9c4be4c
 def spoken(est:Any, X:Any)->SpokenOracle:
@@ -415,6 +418,9 @@ class LPBoostClassifier(_LinearBooster):
     rho_ : ndarray
         The margin of the program, one per model.
     language_
+    n_estimators : int
+        The house's name for `max_rounds`; trees that were not asked for by name stop
+        sooner.
     models_ : list of dicts
         per program the patterns, their weights, stages and margins
     items_ : record array
@@ -423,9 +429,6 @@ class LPBoostClassifier(_LinearBooster):
         labels of nodes (subgraphs)
     edge_names_ : list
         labels of edges (subgraphs)
-    n_estimators : int
-        The house's name for `max_rounds`; trees that were not asked for by name stop
-        sooner.
     terms_ : pyarrow.Table
         Patterns in words with their weights, one row per pattern.
     feature_importances_ : ndarray
@@ -812,6 +815,9 @@ class OneClassLPBoost(OutlierMixin, _Describer):
         which training rows they are
     gamma_ : float
         width of the kernels
+    n_estimators : int
+        The house's name for `max_rounds`; trees that were not asked for by name stop
+        sooner.
     language_ : str
         "stumps", "trees", "itemsets", "subgraphs", "kernels" or "learner"
     models_ : list of dicts
@@ -822,9 +828,6 @@ class OneClassLPBoost(OutlierMixin, _Describer):
         labels of nodes (subgraphs)
     edge_names_ : list
         labels of edges (subgraphs)
-    n_estimators : int
-        The house's name for `max_rounds`; trees that were not asked for by name stop
-        sooner.
     terms_ : pyarrow.Table
         Patterns in words with their weights, one row per pattern.
     feature_importances_ : ndarray
@@ -1130,6 +1133,9 @@ class OneAndHalfClassLPBoost(_Describer):
         which training rows they are
     gamma_ : float
         width of the kernels
+    n_estimators : int
+        The house's name for `max_rounds`; trees that were not asked for by name stop
+        sooner.
     language_ : str
         "stumps", "trees", "itemsets", "subgraphs", "kernels" or "learner"
     models_ : list of dicts
@@ -1140,9 +1146,6 @@ class OneAndHalfClassLPBoost(_Describer):
         labels of nodes (subgraphs)
     edge_names_ : list
         labels of edges (subgraphs)
-    n_estimators : int
-        The house's name for `max_rounds`; trees that were not asked for by name stop
-        sooner.
     terms_ : pyarrow.Table
         Patterns in words with their weights, one row per pattern.
     feature_importances_ : ndarray

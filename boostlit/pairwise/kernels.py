@@ -12,12 +12,12 @@ __all__ = ['MOST_VALUE', 'LEAST_RANGE', 'Lines', 'Load', 'LineSpace', 'lines_of'
            'real_search', 'halfway', 'Halves', 'halves_of', 'space_for', 'search_lines',
            'stump_sums', 'array_stump_sums', 'add_pair_stumps']
 
-# %% ../../nbs/pairwise/10_kernels.ipynb #d5ba302e
+# %% ../../nbs/pairwise/10_kernels.ipynb #9376270e
 import math
 from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
-from ..core.kernels import BUDGET, LOCK, Kernel, compiled_function
+from ..core.kernels import BUDGET, LOCK, Arg, Gate, Kernel, compiled_function, gate
 
 # %% ../../nbs/pairwise/10_kernels.ipynb #8461b3f6
 class Lines(NamedTuple):
@@ -133,11 +133,11 @@ def _small(compiled, steps):
     "Is the array version of a kernel the cheaper one, in this process and for this call?"
     return (BUDGET.mode == "python" or not compiled.ready) and BUDGET.pays(steps)
 
-# %% ../../nbs/pairwise/10_kernels.ipynb #f42d2150
+# %% ../../nbs/pairwise/10_kernels.ipynb #1971616f
 class _PairKernel(Kernel):
     "A kernel that never divides by zero and, if its sums are exact, may take them in any order."
-    def __init__(self, function, work, exact):
-        super().__init__(function, work)
+    def __init__(self, function, work, exact, check=None):
+        super().__init__(function, work, check)
         self.inner = None
         self.options = dict(error_model="numpy", no_cfunc_wrapper=True,
                             fastmath={"reassoc", "nnan", "nsz"} if exact else False)
@@ -160,12 +160,16 @@ class _PairKernel(Kernel):
         self.fast = entrance.fast
         return result
 
-# %% ../../nbs/pairwise/10_kernels.ipynb #9986ec58
+# %% ../../nbs/pairwise/10_kernels.ipynb #3912fa7b
 def _kernel(work=None,        # inner steps of a call, from its arguments; None: always compiled
             exact:bool=False, # are all its sums exact?
+            check=None,       # called with the arguments, raises when they could hurt
+            **takes,          # what the gate asserts of arrays
            ):
     "Decorator: make a function a kernel of this page."
-    return lambda function: _PairKernel(function, work, exact)
+    def make(function):
+        return _PairKernel(function, work, exact, gate(function, takes, check) if takes else check)
+    return make
 
 # %% ../../nbs/pairwise/10_kernels.ipynb #d4c89075
 @_kernel(work=lambda *numbers: 1)
@@ -180,8 +184,9 @@ def rounded_terms(u, v, w, c, s):
     yy = (wy*y + 1.5) - 1.5
     return (wx + 1.5) - 1.5, (wy + 1.5) - 1.5, xx, xy, yy
 
-# %% ../../nbs/pairwise/10_kernels.ipynb #356e7933
-@_kernel(work=lambda u, *rest: 8*len(u), exact=True)
+# %% ../../nbs/pairwise/10_kernels.ipynb #63fb0c4c
+@_kernel(work=lambda u, *rest: 8*len(u), exact=True, u=Arg("float64", "n"), v=Arg("float64", "n"),
+         sign=Arg("float64", "n"), weight=Arg("float64", "n"))
 def moments(u, v, sign, weight, c, s):
     "Sums of weighted coordinates, centred and scaled: plain, signed by the label, squared."
     a = b = sa = sb = aa = ab = bb = 0.
@@ -276,8 +281,9 @@ def sorted_search(lines:Lines, load:Load)->tuple: # (candidate, largest value be
     if not (gains.size and gains[j, i] >= 0): return -1, 0., -1.
     return int(j), float(T[j, i]), float(gains[j, i])
 
-# %% ../../nbs/pairwise/10_kernels.ipynb #75744544
-@_kernel(work=lambda u, *rest: 6*len(u))
+# %% ../../nbs/pairwise/10_kernels.ipynb #1b258a07
+@_kernel(work=lambda u, *rest: 6*len(u), u=Arg("float64", "n"), v=Arg("float64", "n"),
+         positive=Arg("int32", "n"), t=Arg("float64", "n"), slot=Arg("uint32", "n"))
 def place(u, v, p, q, middle, size, half, positive, t, slot):
     "t = p u + q v, and the slot of each pair: twice its bin, plus its label; first and last bin."
     least, most = np.int64(2**31), np.int64(0)
@@ -292,8 +298,9 @@ def place(u, v, p, q, middle, size, half, positive, t, slot):
         most = max(most, k)
     return least >> 1, most >> 1
 
-# %% ../../nbs/pairwise/10_kernels.ipynb #acebbad9
-@_kernel(work=lambda slot, *rest: 3*len(slot))
+# %% ../../nbs/pairwise/10_kernels.ipynb #b7b5952a
+@_kernel(work=lambda slot, *rest: 3*len(slot), slot=Arg("uint32", "n", below="slots"),
+         weight=Arg("float64", "n"), hist=Arg("float64", "slots"))
 def fill(slot, weight, hist):
     "Weights of negatives (even) and positives (odd places) in each bin."
     for k in range(len(hist)):
@@ -316,8 +323,13 @@ def may_beat(p, n, P, N, floor, slack):
     r, e = (P + N) - s, (P - N) - d
     return d*d*r + e*e*s - floor*(s*r) > slack
 
-# %% ../../nbs/pairwise/10_kernels.ipynb #bf35b347
-@_kernel(work=lambda hist, *rest: len(hist))
+# %% ../../nbs/pairwise/10_kernels.ipynb #91c0a9fd
+def _check_bins(hist, first, last, *rest):
+    "Raise unless these are bins of the histogram."
+    if not 0 <= first <= last < len(hist)//2:
+        raise ValueError(f"bins {first} to {last} are not inside {len(hist)//2}")
+
+@_kernel(work=lambda hist, *rest: len(hist), check=_check_bins, hist=Arg("float64", "_"))
 def best_edge(hist, first, last, P, N, best):
     "Best edge between two bins that beats `best`: (gain, bin left of it or -1)."
     edge, p, n = -1, 0., 0.
@@ -332,8 +344,14 @@ def best_edge(hist, first, last, P, N, best):
                 floor, slack = floor_of(best, P, N)
     return best, edge
 
-# %% ../../nbs/pairwise/10_kernels.ipynb #00fa2cde
-@_kernel(work=lambda hist, *rest: len(hist))
+# %% ../../nbs/pairwise/10_kernels.ipynb #d2b1b479
+def _check_flags(hist, first, last, P, N, best, edge, flag):
+    "Raise unless every bin has a flag."
+    _check_bins(hist, first, last)
+    if len(hist) != 2*len(flag): raise ValueError("flag needs an entry per bin")
+
+@_kernel(work=lambda hist, *rest: len(hist), check=_check_flags, hist=Arg("float64", "_"),
+         flag=Arg("bool", "_"))
 def flag_bins(hist, first, last, P, N, best, edge, flag):
     "Flags of the bins whose inside might beat or match `best`; how many there are."
     p, n, opened = 0., 0., 0
@@ -347,8 +365,15 @@ def flag_bins(hist, first, last, P, N, best, edge, flag):
         opened += flag[k]
     return opened
 
-# %% ../../nbs/pairwise/10_kernels.ipynb #86f71a39
-@_kernel(work=lambda t, rows, count: 20*count)
+# %% ../../nbs/pairwise/10_kernels.ipynb #9a635a80
+def _check_rows(t, rows, count):
+    "Raise unless the first `count` rows are pairs."
+    if not 0 <= count <= len(rows): raise ValueError(f"there are no {count} rows")
+    if count and not 0 <= rows[:count].min() <= rows[:count].max() < len(t):
+        raise ValueError(f"rows holds a pair outside of 0..{len(t) - 1}")
+
+@_kernel(work=lambda t, rows, count: 20*count, check=_check_rows, t=Arg("float64", "_"),
+         rows=Arg("int64", "_"))
 def heap_sort(t, rows, count):
     "Sort rows[:count] by t, in place."
     start, end = count//2, count
@@ -366,8 +391,13 @@ def heap_sort(t, rows, count):
             rows[root], rows[child] = rows[child], rows[root]
             root = child
 
-# %% ../../nbs/pairwise/10_kernels.ipynb #f0151b75
-@_kernel(work=lambda t, *rest: 4*len(t))
+# %% ../../nbs/pairwise/10_kernels.ipynb #8163686a
+def _check_slots(t, slot, flag, edge, rows):
+    "Raise unless the bin of every pair has a flag."
+    if len(slot) and int(slot.max()) >> 1 >= len(flag): raise ValueError("a bin without a flag")
+
+@_kernel(work=lambda t, *rest: 4*len(t), check=_check_slots, t=Arg("float64", "n"),
+         slot=Arg("uint32", "n"), flag=Arg("bool", "_"), rows=Arg("int64", "n"))
 def gather(t, slot, flag, edge, rows):
     "Rows of the pairs in flagged bins, sorted; how many there are; largest value below the edge."
     count, cut = np.int64(0), -math.inf
@@ -380,8 +410,14 @@ def gather(t, slot, flag, edge, rows):
     heap_sort(t, rows, count)
     return count, cut
 
-# %% ../../nbs/pairwise/10_kernels.ipynb #a0f1e81c
-@_kernel(work=lambda t, *rest: 4*len(t))
+# %% ../../nbs/pairwise/10_kernels.ipynb #f381e463
+def _check_opened(t, slot, hist, rows, count, *rest):
+    "Raise unless the rows are pairs."
+    _check_rows(t, rows, count)
+
+@_kernel(work=lambda t, *rest: 4*len(t), check=_check_opened, t=Arg("float64", "n"),
+         slot=Arg("uint32", "n", below="slots"), hist=Arg("float64", "slots"),
+         rows=Arg("int64", "n"), weight=Arg("float64", "n"))
 def open_bins(t, slot, hist, rows, count, weight, P, N, best, cut):
     "Search inside the flagged bins: (best gain, largest value below its cut)."
     k, p, n, p0, n0, bin = 0, 0., 0., 0., 0., -1
@@ -401,8 +437,8 @@ def open_bins(t, slot, hist, rows, count, weight, P, N, best, cut):
             if gain > best or (gain == best and t[i] < cut): best, cut = gain, t[i]
     return best, cut
 
-# %% ../../nbs/pairwise/10_kernels.ipynb #9d5560b6
-@_kernel(work=lambda t: len(t))
+# %% ../../nbs/pairwise/10_kernels.ipynb #81b59179
+@_kernel(work=lambda t: len(t), t=Arg("float64", "_"))
 def is_wide(t):
     "Are the projections of all pairs far enough apart for a cut?"
     low = high = t[0]
@@ -411,8 +447,29 @@ def is_wide(t):
         if t[i] > high: high = t[i]
     return high - low > LEAST_RANGE
 
-# %% ../../nbs/pairwise/10_kernels.ipynb #79d4d13c
-@_kernel()
+# %% ../../nbs/pairwise/10_kernels.ipynb #51c88458
+_LINES = Gate(Lines._fields, dict(
+    U=Arg("float64", "d n"), V=Arg("float64", "d n"), feature=Arg("int64", "k", below="d"),
+    directions=Arg("float64", "k 2"), centre=Arg("float64", "d"), scale=Arg("float64", "d"),
+    median=Arg("float64", "d"), bulk=Arg("float64", "d")))
+_LOAD = Gate(Load._fields, dict(positive=Arg("int32", "n", below=2), sign=Arg("float64", "n"),
+                                weight=Arg("float64", "n"), totals=Arg("float64", "2")))
+_SPACE = Gate(LineSpace._fields, dict(
+    t=Arg("float64", "n"), slot=Arg("uint32", "n"), hist=Arg("float64", "_"),
+    flag=Arg("bool", "_"), rows=Arg("int64", "n"), looked=Arg("int64", "1")))
+
+# %% ../../nbs/pairwise/10_kernels.ipynb #e5060b10
+def _check_search(lines, load, space, learn):
+    "Raise unless lines, load and space are of the same pairs, and the space has its bins."
+    _LINES(*lines)
+    _LOAD(*load)
+    _SPACE(*space)
+    if not (lines.U.shape[1] == len(load.weight) == len(space.t)):
+        raise ValueError("lines, weights and space are not of the same pairs")
+    if len(space.flag) < 1 or len(space.hist) != 2*len(space.flag):
+        raise ValueError("the histogram needs two entries per bin")
+
+@_kernel(check=_check_search)
 def binned_search(lines, load, space, learn):
     "Best cut over all candidate lines, by bins: (candidate, largest value below the cut, gain)."
     t, slot, hist, flag, rows, looked = space
@@ -517,8 +574,14 @@ def search_lines(lines:Lines, load:Load, space:LineSpace, learn:bool)->tuple: # 
     if learn: lines.directions[:] = array_directions(lines, load)
     return sorted_search(lines, load)
 
-# %% ../../nbs/pairwise/10_kernels.ipynb #651c348b
-@_kernel()
+# %% ../../nbs/pairwise/10_kernels.ipynb #bc66c3ff
+def _check_stages(feature, numbers, pairs, symmetric, stride, out):
+    "Raise unless there is room for every stage."
+    if stride < 1 or len(feature)//stride > len(out):
+        raise ValueError(f"{len(out)} rows are too few for {len(feature)} stumps")
+
+@_kernel(check=_check_stages, feature=Arg("int64", "m", below="d"),
+         numbers=Arg("float64", "m 5"), pairs=Arg("float64", "n 2 d"), out=Arg("float64", "_ n"))
 def stump_sums(feature, numbers, pairs, symmetric, stride, out):
     "Sum of the stumps on every pair, written every `stride` stumps."
     for i in range(pairs.shape[0]):
@@ -543,9 +606,10 @@ def array_stump_sums(feature, numbers, pairs, symmetric, stride, out):
         total = total + h
         if (m + 1) % stride == 0: out[m//stride] = total
 
-# %% ../../nbs/pairwise/10_kernels.ipynb #e8928df5
+# %% ../../nbs/pairwise/10_kernels.ipynb #f29bb5fe
 def add_pair_stumps(feature, numbers, pairs, symmetric, stride, out):
-    "Sum of the stumps on every pair, by whichever way is cheaper."
+    "Sum of the stumps on every pair, by whichever way is cheaper; both behind the same gate."
+    stump_sums.check(feature, numbers, pairs, symmetric, stride, out)
     small = _small(stump_sums, len(pairs)*len(feature)//15 + 10*len(feature))
     run = array_stump_sums if small else stump_sums
     run(feature, numbers, pairs, symmetric, stride, out)

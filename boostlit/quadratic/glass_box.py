@@ -392,9 +392,9 @@ def _value_columns(est, values, spread):
     columns = {f"value{e}": values[:, c] for c, e in enumerate(ends)}
     return columns | {f"spread{e}": spread[:, c] for c, e in enumerate(ends)}
 
-# %% ../../nbs/quadratic/09_glass_box.ipynb #59e5e1ab
-class _GlassBoxReader(_FittedTables):
-    "Curves, heat maps, importances and explanations."
+# %% ../../nbs/quadratic/09_glass_box.ipynb #906f7c89
+class _GlassBoxTerms(_FittedTables):
+    "Curves and heat maps, to look at."
     def shape_(self, feature:"int|str")->"pyarrow.Table":
         """The curve of a feature: a row per bin with its score, spread over the bags and training
         weight.
@@ -439,6 +439,27 @@ class _GlassBoxReader(_FittedTables):
         return pyarrow.table({"first": np.repeat(rows, len(columns)), "second": columns*len(rows)}
                              | values | {"weight": joint.ravel()})
 
+    def partial_dependence(self, feature:"int|str")->np.ndarray:
+        """Mean score over the training rows for every bin of a feature: (bins,) or (bins, classes).
+
+        Parameters
+        ----------
+        feature : int | str
+            number of the feature
+
+        Returns
+        -------
+        ndarray
+        """
+        j = _position(self, feature)
+        total = self.intercept_ + self.curves_[j]
+        for pair, table, joint in zip(self.pairs_.tolist(), self.maps_, self.joint_):
+            if j in pair: total = total + _side_means(table, joint)[pair.index(j)][self.groups_[j]]
+        return _flat(total)
+
+# %% ../../nbs/quadratic/09_glass_box.ipynb #434a68a0
+class _GlassBoxReader(_GlassBoxTerms):
+    "Importances and explanations."
     @property
     def term_importances_(self)->np.ndarray:
         """Mean absolute score that each term adds on the training rows, curves first."""
@@ -513,24 +534,6 @@ class _GlassBoxReader(_FittedTables):
         """
         phi = _shapley(self, _codes(self, X))
         return phi[:, :, 0] if phi.shape[2] == 1 else phi
-
-    def partial_dependence(self, feature:"int|str")->np.ndarray:
-        """Mean score over the training rows for every bin of a feature: (bins,) or (bins, classes).
-
-        Parameters
-        ----------
-        feature : int | str
-            number of the feature
-
-        Returns
-        -------
-        ndarray
-        """
-        j = _position(self, feature)
-        total = self.intercept_ + self.curves_[j]
-        for pair, table, joint in zip(self.pairs_.tolist(), self.maps_, self.joint_):
-            if j in pair: total = total + _side_means(table, joint)[pair.index(j)][self.groups_[j]]
-        return _flat(total)
 
 # %% ../../nbs/quadratic/09_glass_box.ipynb #d399ff2b
 def _term_name(est, k):

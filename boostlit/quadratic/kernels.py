@@ -8,12 +8,12 @@ __all__ = ['RoundInputs', 'round_inputs', 'Restarts', 'restarts', 'relabel_resta
            'search_pairs', 'add_products', 'Terms', 'Fit', 'Rates', 'Space', 'search_space',
            'boost_cycles']
 
-# %% ../../nbs/quadratic/10_kernels.ipynb #6f9dd7bc
+# %% ../../nbs/quadratic/10_kernels.ipynb #0bf9c422
 import math
 from typing import NamedTuple
 import numpy as np
-from ..core.kernels import Kernel, kernel
-from ..core.stump_kernels import CRITERIA, best_split, histograms
+from ..core.kernels import Arg, Gate, Kernel, kernel
+from ..core.stump_kernels import CODES, CRITERIA, best_split, histograms
 from ..core.stumps import fixed_scale, to_fixed
 
 # %% ../../nbs/quadratic/10_kernels.ipynb #00b36d5b
@@ -267,14 +267,42 @@ def _advance(runs, r, answer, tol):
     _push(runs.state[r], answer)
     return runs.stalled[r] < f
 
-# %% ../../nbs/quadratic/10_kernels.ipynb #4bb7290c
+# %% ../../nbs/quadratic/10_kernels.ipynb #e66ef54c
 def _relabel_work(ask, bits, runs, K, width, tol):
     "Steps of the interpreter for a call."
     d, n = ask.codes.shape
     entropy = 2*int(ask.n_codes.sum()) if ask.criterion == 1 else 0
     return 7*(runs.state.shape[0]*runs.state.shape[1] + 1)*(d*(25 + n//100) + entropy)
 
-@kernel(work=_relabel_work)
+# %% ../../nbs/quadratic/10_kernels.ipynb #fc7fb719
+def _check_codes(codes, n_codes):
+    "Raise unless the codes of every feature are below their number."
+    if codes.size == 0 or (codes.max(axis=1) >= n_codes).any():
+        raise ValueError("codes holds a code that its feature does not have")
+
+_ASK = Gate(RoundInputs._fields, dict(
+    codes=Arg(CODES, "d n"), n_codes=Arg("int64", "d"), has_nan=Arg("bool", "d"),
+    nominal=Arg("bool", "d"), g=Arg("int64", "n"), mass=Arg("int64", "_ _")))
+_RUNS = Gate(Restarts._fields, dict(
+    state=Arg("float64", "R f 5"), best=Arg("float64", "R f+1 5"), edge=Arg("float64", "R"),
+    last=Arg("float64", "R"), stalled=Arg("int64", "R"), steps=Arg("int64", "R")))
+
+# %% ../../nbs/quadratic/10_kernels.ipynb #e1ba03f1
+def _check_restarts(ask, bits, runs, K, width, tol):
+    "Raise unless codes, remembered factors and random bits fit together."
+    _ASK(*ask)
+    _RUNS(*runs)
+    _check_codes(ask.codes, ask.n_codes)
+    d, top = len(ask.codes), int(ask.n_codes.max()) + 1
+    features, signs = runs.state[:, :, 0], runs.state.shape[0]*runs.state.shape[1]
+    if features.size and not (0 <= features.min() <= features.max() < d):
+        raise ValueError("a restart remembers a feature that is not there")
+    if not (K >= 1 and 1 <= width <= 8 and signs <= 64):
+        raise ValueError(f"{signs} factors in lanes of {width}: at most 64 and 8")
+    if ask.criterion == 1 and (len(ask.mass) != d or ask.mass.shape[1] < top - 1):
+        raise ValueError("entropy needs the weight of every code")
+
+@kernel(work=_relabel_work, check=_check_restarts, bits=Arg("uint64", "_"))
 def relabel_restarts(ask, bits, runs, K, width, tol):
     "Procedure 1 from random starts; the answer to the true labels, and how many were computed."
     R, f = runs.state.shape[0], runs.state.shape[1]
@@ -410,13 +438,25 @@ def _best_grid(J, nominal_j, nominal_k, nan_j, left_j, left_k, q, best):
         if e > best: best, cut, right, miss = e, 0, 1, -1
     return best, cut, right, miss
 
-# %% ../../nbs/quadratic/10_kernels.ipynb #d721de1a
+# %% ../../nbs/quadratic/10_kernels.ipynb #77c95b68
 def _pair_work(codes, n_codes, has_nan, nominal, g):
     "Steps of the search over all pairs."
     d, cells = len(codes), int(n_codes.sum())
     return d*(d + 1)//2*len(g) + 2*cells*cells
 
-@kernel(work=_pair_work)
+# %% ../../nbs/quadratic/10_kernels.ipynb #512c2fd5
+_MOST_CELLS = 1 << 26
+
+def _check_pairs(codes, n_codes, has_nan, nominal, g):
+    "Raise unless codes are in their range and the largest table is not too large."
+    _check_codes(codes, n_codes)
+    top = int((n_codes - has_nan).max()) + 1
+    if top*top > _MOST_CELLS:
+        raise ValueError(f"the exact search would need a table of {top:,} by {top:,} codes: "
+                         "use search=\"relabel\", or fewer bins and categories")
+
+@kernel(work=_pair_work, check=_check_pairs, codes=Arg(CODES, "d n"), n_codes=Arg("int64", "d"),
+        has_nan=Arg("bool", "d"), nominal=Arg("bool", "d"), g=Arg("int64", "n"))
 def search_pairs(codes, n_codes, has_nan, nominal, g):
     "Best pair over all features and cuts: (edge, j, k, cut of j, j's right and missing sign)."
     d, m = codes.shape[0], n_codes - has_nan
@@ -454,8 +494,18 @@ def _times_stump(x, stump, sign):
             side = left if x[i] <= threshold else right
             sign[i] *= side if x[i] == x[i] else missing
 
-# %% ../../nbs/quadratic/10_kernels.ipynb #581e98e2
-@kernel(work=lambda stumps, sizes, alphas, X, out: 4*len(stumps)*X.shape[1])
+# %% ../../nbs/quadratic/10_kernels.ipynb #60fcac40
+def _check_products(stumps, sizes, alphas, X, out):
+    "Raise unless every factor looks at a column, and the terms have their factors."
+    features = stumps.feature
+    if len(features) and not 0 <= features.min() <= features.max() < len(X):
+        raise ValueError(f"a factor looks at a column outside of 0..{len(X) - 1}")
+    if sizes.min(initial=0) < 0 or int(sizes.sum()) > len(stumps):
+        raise ValueError("the terms ask for more factors than there are")
+
+@kernel(work=lambda stumps, sizes, alphas, X, out: 4*len(stumps)*X.shape[1],
+        check=_check_products, stumps=Arg("records", "_"), sizes=Arg("int64", "t"),
+        alphas=Arg("float64", "t"), X=Arg("float64", "d n"), out=Arg("float64", "n"))
 def _add_products(stumps, sizes, alphas, X, out):
     n, sign = X.shape[1], np.empty(2048)
     for low in range(0, n, 2048):
@@ -815,14 +865,49 @@ def _move_in_numpy(codes, a, b, axes, p, cut_a, cut_b, n, sums, step, fit, start
 
 _move = _Twin(_move_in_numpy, _move_in_loops)
 
-# %% ../../nbs/quadratic/10_kernels.ipynb #e103af96
+# %% ../../nbs/quadratic/10_kernels.ipynb #01471961
 def _cycle_work(codes, labels, weights, n, terms, fit, rates, space, losses):
     "Steps of the interpreter: a few dozen per term, two logarithms or exponentials per row."
     rows, C = fit.scores.shape
     per_term = 120 + 40*C + rows*C//40 + int(terms.start[-1])*C//(8*max(1, len(terms.first)))
     return len(losses)*(60 + rows*(1 + C)//8 + len(terms.first)*per_term)
 
-@kernel(work=_cycle_work)
+# %% ../../nbs/quadratic/10_kernels.ipynb #68ca65da
+_TERMS = Gate(("d", *Terms._fields), dict(
+    first=Arg("int64", "p", below="d"), second=Arg("int64", "p", below="d"),
+    start=Arg("int64", "p+1"), axes=Arg("int64", "p 6")))
+_FIT = Gate(Fit._fields, dict(scores=Arg("float64", "n C"), slopes=Arg("float64", "n _"),
+                              values=Arg("float64", "_ C"), gains=Arg("float64", "_")))
+
+def _check_tables(codes, terms, fit, space):
+    "Raise unless the cells of every table are there, and its codes are cells."
+    sides = terms.axes[:, :2] + 1
+    cells, seen = sides[:, 0]*sides[:, 1], codes.max(axis=1)
+    beyond = (seen[terms.first] >= sides[:, 0]) | (seen[terms.second] >= sides[:, 1])
+    if sides.min(initial=1) < 1 or beyond.any(): raise ValueError("a code beyond its table")
+    room = len(space.sums) >= cells.max(initial=0) and space.lines.shape[1] >= sides.max(initial=0)
+    if not room or len(terms.first) != len(fit.gains):
+        raise ValueError("the working memory is too small for a table")
+    return cells
+
+# %% ../../nbs/quadratic/10_kernels.ipynb #524cb15a
+def _check_cycles(codes, labels, weights, n, terms, fit, rates, space, losses):
+    "Raise unless rows, classes, terms and working memory fit together."
+    _TERMS(len(codes), *terms)
+    _FIT(*fit)
+    C, cells = fit.scores.shape[1], _check_tables(codes, terms, fit, space)
+    moves = rates.rate > 0
+    if moves and len(terms.first) and (terms.start.min() < 0 or
+                                       (terms.start[:-1] + cells).max() > len(fit.values)):
+        raise ValueError("the cells of a term are not there")
+    rooms = fit.slopes.shape[1], *(a.shape[-1] for a in space[:4]), 2*space.step.shape[1]
+    if len(fit.scores) != len(labels) or not 0 <= n <= len(labels) or set(rooms) != {2*C}:
+        raise ValueError("scores, slopes and working memory are of different classes or rows")
+    if labels.max(initial=0) >= max(2, C): raise ValueError("a label without a score")
+
+@kernel(work=_cycle_work, check=_check_cycles, codes=Arg("uint8", "d rows"),
+        labels=Arg("int64", "rows", below=1 << 31), weights=Arg("float64", "rows"),
+        losses=Arg("float64", "_ 2"))
 def boost_cycles(codes, labels, weights, n, terms, fit, rates, space, losses):
     """Go through all terms between one row of `losses` (training, held-out) and the next; at rate 0
     look only."""

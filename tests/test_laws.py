@@ -1,0 +1,87 @@
+"""Metamorphic laws: what a model must not depend on, for every estimator (guide/11_laws)."""
+import os
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator
+from boostlit import StumpOracle, names
+from boostlit.lab.laws import (EXCUSES, LAWS, ROUNDING, cases, defendants, judge, many_rows,
+                               promised, table_sample)
+
+SOAK = bool(os.environ.get("BOOSTLIT_SOAK"))
+COURT = defendants()
+TRIALS = [case for case in cases() if case not in EXCUSES]
+
+
+@pytest.mark.parametrize("name, law", TRIALS, ids=lambda word: word)
+def test_law(name, law):
+    est, sample = COURT[name]
+    for seed in range(5 if SOAK else 1):
+        assert judge(est, law, sample, seed) <= promised(name, law)
+
+
+def test_every_estimator_stands_trial():
+    tried = {type(est).__name__ for est, _ in COURT.values()}
+    public = {n for n in names.PUBLIC if n.endswith(("Classifier", "LPBoost", "LDA"))}
+    assert tried == public and all(case in cases() for case in EXCUSES)
+
+
+@pytest.mark.parametrize("name", ["DecisionStump", "AdaBoost", "GentleBoost"])
+def test_rows_in_another_order_at_fifty_thousand(name):
+    est = COURT[name][0]
+    if "n_estimators" in est.get_params(): est = est.__class__(n_estimators=2)
+    assert judge(est, "rows permuted", many_rows()) == 0
+
+
+@pytest.mark.soak
+@pytest.mark.skipif(not SOAK, reason="long form: BOOSTLIT_SOAK=1")
+@pytest.mark.parametrize("name", ["AdaBoost", "GentleBoost"])
+def test_soak_rows_in_another_order_where_cuts_come_from_a_sample(name):
+    assert judge(COURT[name][0], "rows permuted", many_rows(300_000)) == 0
+
+
+class Breaker(BaseEstimator):
+    "Breaks one law, to show that its trial can fail."
+    def __init__(self, law=None): self.law = law
+
+    def fit(self, X, y, sample_weight=None):
+        scale = np.abs(X).max() + (self.law == "units: 1e±100")
+        facts = {"rows permuted": X[0, 0]/scale, "columns permuted": X[:, 0].mean()/scale,
+                 "units: powers of two": np.log10(np.abs(X).max()),
+                 "weights = repetition": float(len(X) < 100), "labels renamed": len(str(y[0])),
+                 "column doubled": X.shape[1], "constant column": float((X == 1).all(axis=0).any()),
+                 "units: 1e±100": np.abs(X).max()/scale}
+        self.fact_, self.scale_ = facts.get(self.law, 0.), scale
+        return self
+
+    def decision_function(self, X): return 1 + self.fact_ + 0*X[:, 0]
+
+
+@pytest.mark.parametrize("law", [law for law in LAWS if law != "threads"])
+def test_every_trial_can_fail(law):
+    sample = table_sample()
+    assert judge(Breaker(law), law, sample) > ROUNDING
+    assert judge(Breaker(), law, sample) == 0
+
+
+@pytest.mark.parametrize("power", [-900, -40, -1, 3, 50, 900])
+def test_least_squares_does_not_know_the_unit_of_y(power):
+    "Targets in a unit of a power of two: the same cut, values in that unit, bit for bit."
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 4))
+    y, w = X[:, 2] + .3*rng.normal(size=300), rng.random(300)
+    w /= w.sum()
+    oracle = StumpOracle(X, criterion="least_squares")
+    one, other = oracle.best(y, w)[0], oracle.best(np.ldexp(y, power), w)[0]
+    assert one["feature"] == other["feature"] == 2 and one["threshold"] == other["threshold"]
+    for side in ("left", "right", "missing"): assert np.ldexp(one[side], power) == other[side]
+
+
+@pytest.mark.parametrize("unit", [1e-300, 1e-15, 3e-7, 1e-6, 1e15, 1e300])
+def test_least_squares_is_sane_in_any_unit(unit):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(300, 4))
+    y, w = X[:, 2] + .3*rng.normal(size=300), np.full(300, 1/300)
+    oracle = StumpOracle(X, criterion="least_squares")
+    one, other = oracle.best(y, w)[0], oracle.best(y*unit, w)[0]
+    assert one["feature"] == other["feature"] and one["threshold"] == other["threshold"]
+    for side in ("left", "right"): assert abs(other[side]/unit/one[side] - 1) < 1e-9
