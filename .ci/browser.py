@@ -278,7 +278,7 @@ def main(arguments):
     parser.add_argument("folder", type=Path)
     parser.add_argument("--shots", type=Path, help="folder for ten screenshots")
     parser.add_argument("--pages", nargs="*", help="these instead of all")
-    parser.add_argument("--part", help="k/n: every n-th page, from the k-th, and no more than pages")
+    parser.add_argument("--part", help="k/n: only every n-th page, from the k-th")
     parser.add_argument("--quick", action="store_true", help="desktop and light only, no axe")
     chosen = parser.parse_args(arguments)
     try:

@@ -98,6 +98,7 @@ end
 
 function Link(link)
   local name = pandoc.utils.stringify(link)
+  if #link.content == 1 and link.content[1].t == "Math" then link.attributes["aria-label"] = name end  -- readers of the screen skip formulas
   if link.target:sub(1, #site) == site and has_page(name) then
     link.target = (quarto.project.offset or ".") .. "/api/" .. name .. ".html"
     return link
@@ -111,6 +112,7 @@ function Link(link)
     link.target = (quarto.project.offset or ".") .. "/" .. link.target:sub(#site + 1)
     return link
   end
+  return link
 end
 
 local function only_comments(code)
