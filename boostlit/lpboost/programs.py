@@ -134,7 +134,7 @@ def language_fields(language:str)->dict:
                 "centre_rows_": Array("int64", ("centres",), 0, 2**62), "gamma_": Real(0., 1e301)}
     return {"node_names_": Each(NodeLabel(), "nodes"), "edge_names_": Each(NodeLabel(), "edges")}
 
-# %% ../../nbs/lpboost/12_programs.ipynb #f9c92edd
+# %% ../../nbs/lpboost/12_programs.ipynb #e524bef9
 def lpboost_fields(state:dict, program:str)->dict:
     "What the file of an estimator of this page holds."
     language = state.get("language_")
