@@ -54,7 +54,7 @@ def test_every_number_in_prose_has_a_source():
 ])
 def test_the_check_of_prose_sees_what_it_should(tmp_path, monkeypatch, text, code, printed, found):
     monkeypatch.setattr(prose, "rows", lambda paper: [])
-    monkeypatch.setattr(prose, "data_sizes", lambda: [])
+    monkeypatch.setattr(prose, "data_sizes", list)
     path = page(tmp_path, text, code, printed)
     monkeypatch.setattr(prose, "ROOT", tmp_path)
     assert [word for word, _ in prose.unfounded(path)] == found
