@@ -158,13 +158,13 @@ def every_estimator():
 
 
 def graphs():
-    "Cycles and paths, told apart by their class."
+    "Cycles with two double bonds, and paths."
     import networkx as nx
     out = []
     for k in range(24):
         g = nx.cycle_graph(5 + k % 3) if k % 2 else nx.path_graph(5 + k % 3)
-        nx.set_node_attributes(g, {i: "N" if k % 2 and i == 1 else "C" for i in g}, "label")
-        nx.set_edge_attributes(g, "1", "label")
+        nx.set_node_attributes(g, "C", "label")
+        nx.set_edge_attributes(g, {e: "2" if k % 2 and 1 in e else "1" for e in g.edges}, "label")
         out.append(g)
     return out, np.arange(24) % 2
 

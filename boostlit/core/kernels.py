@@ -224,7 +224,8 @@ def plain(result):
     """Numbers as a compiled function hands them out: Python's, not numpy's (which divide integers
     otherwise)."""
     if isinstance(result, tuple):
-        return tuple(map(plain, result))
+        parts = map(plain, result)
+        return result._make(parts) if hasattr(result, "_make") else tuple(parts)
     return (
         result.item() if isinstance(result, np.generic) and result.dtype.names is None else result
     )

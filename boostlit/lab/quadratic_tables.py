@@ -206,9 +206,9 @@ def time_rows(table)->list:
                  comment="median processor time over folds, R = 5, error stumps")
             for d, v in ratio.items()]
     if len(ratio) == len(TABLE_SETS):
-        rows += [dict(same, dataset="all", quantity=f"training time ratio, {word}",
-                      value=pick(ratio.values()), comment="restarts share passes over the data")
-                 for word, pick in (("least", min), ("most", max))]
+        ends = {"least": min(ratio.values()), "most": max(ratio.values())}
+        rows += [dict(same, dataset="all", quantity=f"training time ratio, {word}", value=v,
+                      comment="restarts share passes over the data") for word, v in ends.items()]
     return rows
 
 # %% ../../nbs/quadratic/07_tables.ipynb #712530f6
