@@ -50,7 +50,7 @@ def shown(output, options, folder, number):
     data = output.get("data", {})
     if "image/png" in data:
         (folder/f"{number}.png").write_bytes(base64.b64decode("".join(data["image/png"])))
-        caption, label = options.get("fig-cap", ""), options.get("label", "")
+        caption, label = options.get("fig-cap", "").replace("\\\\", "\\"), options.get("label", "")
         return f"![{caption}]({number}.png){{{'#' + label if label else '.figure'}}}"
     if "text/markdown" in data:
         return "".join(data["text/markdown"])
