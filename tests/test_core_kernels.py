@@ -12,10 +12,11 @@ def look_up(values, index, out, k):
         out[i] = values[index[i]]
 
 
-def call(values=np.arange(3.), index=np.array([2, 0, 1]), out=None, k=3):
-    out = np.zeros(3) if out is None else out
-    look_up(values, index, out, k)
-    return out.tolist()
+def call(**changes):
+    good = dict(values=np.arange(3.), index=np.array([2, 0, 1]), out=np.zeros(3), k=3)
+    arguments = {**good, **changes}
+    look_up(*arguments.values())
+    return arguments["out"].tolist()
 
 
 def test_a_size_that_cannot_be_remembered_is_looked_at_each_time():
@@ -49,9 +50,9 @@ def test_what_passed_before_opens_the_gate_for_nothing_else(mode):
 def test_arrays_that_lie_otherwise_in_memory_pass():
     steps, read_only = np.array([2, 9, 0, 9, 1, 9])[::2], np.arange(3.)
     read_only.flags.writeable = False
-    assert call(read_only, steps) == [2, 0, 1]
+    assert call(values=read_only, index=steps) == [2, 0, 1]
     with pytest.raises(ValueError, match="outside of 0..2"):
-        call(read_only, np.array([2, 9, 0, 9, 1, 9])[1::2])
+        call(values=read_only, index=np.array([2, 9, 0, 9, 1, 9])[1::2])
 
 
 def test_the_number_of_arguments_is_looked_at():

@@ -313,10 +313,10 @@ class CorrectiveBilinearClassifier(_ComponentModel):
     >>> from boostlit import CorrectiveBilinearClassifier
     >>> rng = np.random.default_rng(0)
     >>> y = np.repeat([0, 1], 40)
-    >>> X = rng.normal(size=(80, 6, 4)) + 1.5*y[:, None, None]*np.outer([1, 0, 0, 0, 0, 1], [1, 1, 0, 0])
+    >>> shape = np.outer([1, 0, 0, 0, 0, 1], [1, 1, 0, 0])
+    >>> X = rng.normal(size=(80, 6, 4)) + 1.5*y[:, None, None]*shape
     >>> model = CorrectiveBilinearClassifier(random_state=0).fit(X, y)
     >>> print(model.score(X, y) > .9)
-    True
     """
     #: words_ (float array, rounds x parts x words): alpha of every term
     #: penalties_ (float array, 2 x parts): the price C, once for every part
