@@ -423,6 +423,7 @@ class Inputs:
         try: call()
         except (ValueError, TypeError) as error:
             return name, "refused" if clear(error) else f"unclear: {error!r}"
+        except FileNotFoundError: return name, "refused"      # a word may be the name of a file
         except IndexError as error: return name, f"out of bounds: {error}"
         except Exception as error: return name, f"other: {error!r}"
         return name, "works"

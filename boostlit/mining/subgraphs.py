@@ -34,6 +34,7 @@ def _check_edges(k, n, edges):
     "Edges of graph `k` inside its `n` nodes, no loops, no repetitions."
     seen = set()
     for e in edges:
+        if len(e) < 2: raise ValueError(f"graph {k} has an edge without two ends: {e!r}")
         a, b = int(e[0]), int(e[1])
         if not (0 <= a < n and 0 <= b < n):
             raise ValueError(f"graph {k} has {n} nodes, but an edge between {a} and {b}")
