@@ -5,11 +5,14 @@ each place."""
 
 # %% auto #0
 __all__ = ['LOOKS', 'RECIPE', 'CELLS', 'turned_entries', 'fisher_patches', 'fit_fisher',
-           'fisher_columns', 'fisher_grams', 'fisher_split', 'boosted_against_all', 'rich_blocks']
+           'kept_fisher', 'fisher_columns', 'fisher_grams', 'class_codes', 'fisher_split',
+           'fisher_fold', 'boosted_against_all', 'rich_rows', 'rich_cross', 'rich_blocks']
 
-# %% ../../nbs/bilinear/13_fisher_scenes.ipynb #b18c7fc7
+# %% ../../nbs/bilinear/13_fisher_scenes.ipynb #6b7ec5c5
+from types import SimpleNamespace
 import numpy as np
 from scipy.linalg.blas import ssyrk
+from sklearn.model_selection import StratifiedKFold
 from ..core.datasets import cache_dir
 from ..images.components import class_accuracy, random_split
 from ..images.descriptors import dense_intensity, dense_sift
@@ -56,33 +59,48 @@ def fit_fisher(pictures,              # encoded pictures
         records.append(p._replace(descriptors=p.descriptors[at], y=p.y[at], x=p.x[at]))
     return FisherVector(n_gaussians, 64, CELLS, random_state=seed).fit(records)
 
-# %% ../../nbs/bilinear/13_fisher_scenes.ipynb #d7988978
+# %% ../../nbs/bilinear/13_fisher_scenes.ipynb #cfd3a2e5
+def _save_whole(path, *arrays, **named):
+    "One array or several named ones in a file, all or nothing."
+    partial = path.with_name("part-" + path.name)
+    np.savez(partial, **named) if named else np.save(partial, *arrays)
+    partial.replace(path)
+
+def kept_fisher(path, pictures, kind:str)->FisherVector: # as `fit_fisher` gives it
+    "Axes and mixture out of a file, or fitted and put there."
+    if not path.is_file():
+        f = fit_fisher(pictures, kind)
+        _save_whole(path, mean_=f.pca_.mean_, components_=f.pca_.components_,
+                    weights_=f.mixture_.weights_, means_=f.mixture_.means_,
+                    covariances_=f.mixture_.covariances_)
+    with np.load(path) as file: kept = SimpleNamespace(**file)
+    fisher = FisherVector(len(kept.weights_), 64, CELLS)
+    fisher.pca_ = fisher.mixture_ = kept
+    return fisher
+
+# %% ../../nbs/bilinear/13_fisher_scenes.ipynb #ffe50049
 def fisher_columns(dataset:str="scene15",  # image set
                    kind:str="edges",       # what is described
+                   rows=None,              # numbers of pictures; None: all
                    shard:int=64,           # pictures a file
                    progress=None,          # called with the number of finished pictures
                   )->list:                 # files of (cells, shard, 2 x Gaussians x axes)
     "Fisher vectors of an image set, shard by shard, kept in the cache; a stopped run goes on."
     pictures = image_table(dataset)["image"]
-    folder = cache_dir()/"fisher"/content_key(dataset, kind, RECIPE, CELLS, len(pictures))
+    rows = np.arange(len(pictures)) if rows is None else np.asarray(rows)
+    home = cache_dir()/"fisher"/content_key(dataset, kind, RECIPE, CELLS, len(pictures))
+    folder = home/content_key(rows)
     folder.mkdir(parents=True, exist_ok=True)
-    paths = [folder/f"{i:05d}.npy" for i in range(0, len(pictures), shard)]
-    if all(p.is_file() for p in paths): return paths
-    fisher = fit_fisher(pictures, kind)
-    for start, path in zip(range(0, len(pictures), shard), paths):
+    fisher = kept_fisher(home/"mixture.npz", pictures, kind)
+    paths = [folder/f"{i:05d}.npy" for i in range(0, len(rows), shard)]
+    for start, path in zip(range(0, len(rows), shard), paths):
         if path.is_file(): continue
-        part = [fisher_patches(p, kind) for p in pictures[start:start+shard]]
+        part = [fisher_patches(pictures[int(i)], kind) for i in rows[start:start+shard]]
         _save_whole(path, np.ascontiguousarray(fisher.transform(part).transpose(2, 0, 1)))
         if progress: progress(start + len(part))
     return paths
 
-# %% ../../nbs/bilinear/13_fisher_scenes.ipynb #8902756b
-def _save_whole(path, array):
-    "An array in a file, all of it or nothing."
-    partial = path.with_suffix(".part.npy")
-    np.save(partial, array)
-    partial.replace(path)
-
+# %% ../../nbs/bilinear/13_fisher_scenes.ipynb #c41e642c
 def _cell_gram(paths, cell):
     "Inner products of all pictures in one cell; kept beside the vectors."
     path = paths[0].parent/f"gram-{cell:02d}.npy"
@@ -92,28 +110,40 @@ def _cell_gram(paths, cell):
         _save_whole(path, np.triu(half) + np.triu(half, 1).T)
     return np.load(path, mmap_mode="r")
 
-# %% ../../nbs/bilinear/13_fisher_scenes.ipynb #60afb230
-def fisher_grams(dataset:str="scene15")->np.ndarray: # (24, n, n) float32
-    "Inner products of all pictures, cell by cell: twelve of edges, twelve of greys."
-    key = content_key(dataset, list(LOOKS), RECIPE, CELLS)
-    path = cache_dir()/"fisher"/f"grams-{key}.npy"
-    if not path.is_file():
-        cells = range(sum(rows*cols for rows, cols in CELLS))
-        looks = [fisher_columns(dataset, kind) for kind in LOOKS]
-        _save_whole(path, np.array([_cell_gram(paths, j) for paths in looks for j in cells]))
-    return np.load(path, mmap_mode="r")
+def fisher_grams(dataset:str="scene15", rows=None)->np.ndarray: # (24, n, n) float32
+    "Inner products of pictures, cell by cell: twelve of edges, twelve of greys."
+    cells = range(sum(down*across for down, across in CELLS))
+    looks = [fisher_columns(dataset, kind, rows) for kind in LOOKS]
+    return np.array([_cell_gram(paths, j) for paths in looks for j in cells])
 
-# %% ../../nbs/bilinear/13_fisher_scenes.ipynb #9c0a78d6
+# %% ../../nbs/bilinear/13_fisher_scenes.ipynb #13fc7de8
+def class_codes(dataset:str)->np.ndarray: # (n,) numbers of the classes, in the order of the file
+    "Classes of the pictures."
+    return np.unique(image_table(dataset)["class"].to_pylist(), return_inverse=True)[1]
+
 def fisher_split(seed:int,               # of the split
                  dataset:str="scene15",  # image set
                  n_train:int=100,        # training pictures a class
                 )->dict:                 # accuracies of the boosted model and of the machine on all
     "The corrective booster on half of the components against a machine on all, on one split."
-    table = image_table(dataset)
-    y = np.unique(table["class"].to_pylist(), return_inverse=True)[1]
+    y, K = class_codes(dataset), fisher_grams(dataset)
     train, test = random_split(y, n_train, seed)
-    K = fisher_grams(dataset)
     return dict(seed=seed) | boosted_against_all(K, y, train, test, len(K)//2)
+
+# %% ../../nbs/bilinear/13_fisher_scenes.ipynb #202d1ba1
+def fisher_fold(fold:int,                # one of the folds
+                seed:int=0,              # of the split
+                dataset:str="scene15",   # image set
+                n_train:int=100,         # training pictures a class
+                n_folds:int=4,           # of the training set
+               )->dict:                  # as `fisher_split`
+    "The same comparison inside the training set of one split."
+    codes = class_codes(dataset)
+    rows = random_split(codes, n_train, seed)[0]
+    y, K = codes[rows], fisher_grams(dataset, rows)
+    folds = StratifiedKFold(n_folds, shuffle=True, random_state=seed).split(y, y)
+    train, test = list(folds)[fold]
+    return dict(fold=fold, seed=seed) | boosted_against_all(K, y, train, test, len(K)//2)
 
 # %% ../../nbs/bilinear/13_fisher_scenes.ipynb #cf4ab67d
 def boosted_against_all(K, y, train, test, n_rounds, C=10.):
@@ -126,17 +156,28 @@ def boosted_against_all(K, y, train, test, n_rounds, C=10.):
                 machine=right(whole), rounds=n_rounds, components=len(K),
                 chosen=" ".join(str(j) for j in chosen.ravel()))
 
-# %% ../../nbs/bilinear/13_fisher_scenes.ipynb #b144049c
+# %% ../../nbs/bilinear/13_fisher_scenes.ipynb #4d1b521f
+def rich_rows(runs, item, quantity):
+    "Rows of the ledger from finished runs."
+    names = {"boosted": "corrective booster, 12 of 24 components a class",
+             "quarter": "corrective booster, 6 of 24 components a class",
+             "machine": "SVM on all 24 components"}
+    row = dict(item=item, dataset="scene15", quantity=quantity,
+               link="bilinear/13_fisher_scenes.ipynb")
+    told = lambda k: "one by one: " + ", ".join(f"{r[k]:.2f}" for r in runs)
+    return [row | dict(method=name, comment=told(k)) | mean_and_spread([r[k] for r in runs])
+            for k, name in names.items()]
+
+@reproduction(paper=3, item="Rich blocks, cross-validated", needs=("scene15",), full=True)
+def rich_cross(n_jobs=1, out=None, progress=True):
+    "Scene-15: Fisher blocks by four-fold cross-validation inside the training set of split 0."
+    runs = run_units(fisher_fold, [dict(fold=k) for k in range(4)], out, n_jobs,
+                     "Rich blocks, cross-validated", progress).to_pylist()
+    return rich_rows(runs, "Rich blocks, cross-validated", "cross-validated accuracy")
+
 @reproduction(paper=3, item="Rich blocks", needs=("scene15",), full=True)
 def rich_blocks(n_jobs=1, out=None, progress=True, splits=10):
     "Scene-15: Fisher blocks under the corrective booster and under a machine on all cells."
     runs = run_units(fisher_split, [dict(seed=s) for s in range(splits)], out, n_jobs,
                      "Rich blocks", progress).to_pylist()
-    names = {"boosted": "corrective booster, 12 of 24 components a class",
-             "quarter": "corrective booster, 6 of 24 components a class",
-             "machine": "SVM on all 24 components"}
-    row = dict(item="Rich blocks", dataset="scene15", quantity="mean class accuracy",
-               link="bilinear/13_fisher_scenes.ipynb")
-    told = lambda k: "by split: " + ", ".join(f"{r[k]:.2f}" for r in runs)
-    return [row | dict(method=name, comment=told(k)) | mean_and_spread([r[k] for r in runs])
-            for k, name in names.items()]
+    return rich_rows(runs, "Rich blocks", "mean class accuracy")
