@@ -7,23 +7,9 @@ from boostlit.lab import atlas
 def made_rows():
     "Three methods on four tables, the first always ahead."
     values = {"glass box": .9, "LightGBM": .8, "EBM": .7}
-    return [
-        dict(
-            table=f"t{t}",
-            method=m,
-            fold=0,
-            accuracy=v,
-            logloss=round(1 - v, 2),
-            prior=0.6,
-            majority=0.5,
-            auc=v,
-            terms=5,
-            seconds=1.0,
-            code="x",
-        )
-        for t in range(4)
-        for m, v in values.items()
-    ]
+    same = dict(fold=0, prior=.6, majority=.5, terms=5, seconds=1., code="x")
+    return [dict(same, table=f"t{t}", method=m, accuracy=v, logloss=round(1 - v, 2), auc=v)
+            for t in range(4) for m, v in values.items()]
 
 
 @pytest.mark.parametrize("name", atlas.MADE)
@@ -44,9 +30,9 @@ def test_a_unit_is_run_once(tmp_path):
 
 def test_a_slow_fit_is_stopped_and_an_error_is_a_sentence():
     entry = atlas.our_entry("quadratic")
-    slow = atlas.atlas_fold(entry.model, "numbers", "epistasis", "quadratic", 0, limit=.02)
+    slow = atlas.fit_one_fold(entry.model, "numbers", "epistasis", "quadratic", 0, limit=.02)
     assert slow == {"failed": "over 0.02 s"}
-    bad = atlas.atlas_fold(entry.model.set_params(degree=0), "numbers", "slopes", "quadratic", 0)
+    bad = atlas.fit_one_fold(entry.model.set_params(degree=0), "numbers", "slopes", "quadratic", 0)
     assert bad["failed"].startswith("ValueError: degree")
 
 

@@ -7,7 +7,7 @@ win, and where they lose"""
 # %% auto #0
 __all__ = ['MADE', 'OUR_METHODS', 'RIVAL_METHODS', 'FIT_SECONDS', 'QUICK', 'SLOW', 'ATLAS_FIELDS',
            'atlas_table', 'Entry', 'our_entry', 'rival_entry', 'count_terms', 'hand_over',
-           'atlas_fold', 'atlas_plan', 'method_entry', 'run_method', 'method_code', 'write_atlas',
+           'fit_one_fold', 'atlas_plan', 'method_entry', 'run_method', 'method_code', 'write_atlas',
            'atlas_rows', 'store_atlas', 'atlas', 'method_means', 'table_means', 'coverage',
            'fold_cells', 'table_gaps', 'side_by_side', 'mean_ranks', 'critical_difference',
            'plot_ranks', 'debts']
@@ -191,10 +191,9 @@ def _area(P, y):
     if P.shape[1] == 2: return float(roc_auc_score(y, P[:, 1]))
     return float(np.mean([roc_auc_score(y == k, P[:, k]) for k in np.unique(y)]))
 
-# %% ../../nbs/lab/11_atlas.ipynb #9030867e
-def atlas_fold(
-    model, reads: str, table: str, method: str, fold: int, limit: float = FIT_SECONDS, **_
-) -> dict:
+# %% ../../nbs/lab/11_atlas.ipynb #e8f622f6
+def fit_one_fold(model, reads:str, table:str, method:str, fold:int, limit:float=FIT_SECONDS,
+                 **_)->dict:
     "One fold of one method on one table."
     frame, y, nominal = atlas_table(table)
     train, test = fold_rows(y, fold)
@@ -227,7 +226,7 @@ def method_entry(method:str)->Entry:
     "Any method."
     return our_entry(method) if method in OUR_METHODS else rival_entry(method)
 
-# %% ../../nbs/lab/11_atlas.ipynb #a1948ba2
+# %% ../../nbs/lab/11_atlas.ipynb #ec830d3f
 def run_method(method:str, fold:int, out=None, n_jobs:int=1, progress:bool=True,
                tables=None, # names; all by default
               )->list:      # rows
@@ -236,7 +235,7 @@ def run_method(method:str, fold:int, out=None, n_jobs:int=1, progress:bool=True,
     words = " ".join(repr(entry.model).split())
     units = [dict(table=t, method=method, fold=fold, settings=words)
              for t in tables or [*rule_tables(), *MADE]]
-    rows = run_units(partial(atlas_fold, entry.model, entry.reads), units, out, n_jobs,
+    rows = run_units(partial(fit_one_fold, entry.model, entry.reads), units, out, n_jobs,
                      f"{method}, fold {fold}", progress).to_pylist()
     return [{**r, "code": method_code(entry.model)} for r in rows]
 
@@ -342,7 +341,7 @@ def table_gaps(rows:list, one:str, other:str, quantity:str="accuracy")->dict: # 
         gaps.setdefault(key[0], []).append(a[key][quantity] - b[key][quantity])
     return {t: float(np.mean(g)) for t, g in gaps.items()}
 
-# %% ../../nbs/lab/11_atlas.ipynb #cafab0d6
+# %% ../../nbs/lab/11_atlas.ipynb #91a466dd
 def side_by_side(rows:list, other:str="LightGBM")->pd.DataFrame: # one row per method
     "Means of every method and of another on the folds that both have."
     found = []

@@ -7,7 +7,7 @@ residuals; squared and absolute loss"""
 __all__ = ['REGRESSION_LOSSES', 'weighted_median', 'SquaredLoss', 'AbsoluteLoss',
            'GentleBoostRegressor', 'QuadraticBoostRegressor']
 
-# %% ../../nbs/quadratic/12_regression.ipynb #f0536ae3
+# %% ../../nbs/quadratic/12_regression.ipynb #4a52ffe6
 from collections.abc import Iterator
 from typing import Any
 import numpy as np
@@ -30,7 +30,7 @@ def weighted_median(values:np.ndarray, weights:np.ndarray)->float:
     below = np.cumsum(weights[order])
     return float(values[order][np.searchsorted(below, below[-1]/2)])
 
-# %% ../../nbs/quadratic/12_regression.ipynb #db16f3db
+# %% ../../nbs/quadratic/12_regression.ipynb #fd536fc8
 class SquaredLoss:
     "Squared loss: residuals are asked about, and the step is a projection."
     takes = ("sign", "real")
@@ -74,7 +74,7 @@ class SquaredLoss:
     def spread(self, outputs, coefficient, n_classes=2): return coefficient*np.asarray(outputs)
     def wrong(self, scores, y): return self.losses(scores, y)
 
-# %% ../../nbs/quadratic/12_regression.ipynb #8ccdcea4
+# %% ../../nbs/quadratic/12_regression.ipynb #cb8617cd
 class AbsoluteLoss(SquaredLoss):
     "Absolute loss: signs of residuals are asked about, and the step is a weighted median."
     def centre(self, y, weights): return weighted_median(y, weights)
@@ -90,7 +90,7 @@ class AbsoluteLoss(SquaredLoss):
 
 REGRESSION_LOSSES = {"squared": SquaredLoss, "absolute": AbsoluteLoss}
 
-# %% ../../nbs/quadratic/12_regression.ipynb #c91ce5da
+# %% ../../nbs/quadratic/12_regression.ipynb #757158e6
 class _SumRegressor(RegressorMixin, BaseEstimator):
     "A constant and a weighted sum of hypotheses, found by the one loop."
     def fit(self, X:"ArrayLike", y:"ArrayLike", sample_weight:"ArrayLike|None"=None,
@@ -164,7 +164,7 @@ class _SumReader(_SumRegressor):
         tags.input_tags.allow_nan = True
         return tags
 
-# %% ../../nbs/quadratic/12_regression.ipynb #5990be2d
+# %% ../../nbs/quadratic/12_regression.ipynb #f8102af7
 class GentleBoostRegressor(_SumReader):
     "Boosted stumps with a number on either side; missing values have a branch of their own."
     term = "stump"
@@ -194,7 +194,7 @@ class GentleBoostRegressor(_SumReader):
         return describe_stump(stump, names, self.categories_)
     def columns(self, stump:Any)->list: return [int(stump["feature"])]
 
-# %% ../../nbs/quadratic/12_regression.ipynb #b69fff3b
+# %% ../../nbs/quadratic/12_regression.ipynb #4384dc23
 class QuadraticBoostRegressor(_SumReader):
     "Boosted products of stumps: every term is a number with a sign that two cuts decide."
     term = "product"
