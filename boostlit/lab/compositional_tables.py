@@ -128,7 +128,8 @@ def against_stumps(n_jobs=1, out=None, progress=True):
 
 # %% ../../nbs/compositional/06_tables.ipynb #3a1355b9
 SILENCES = ("guess", "rest", "mistake", "ignore")
-THRESHOLDS = {"the paper's": {}, "moved": dict(min_support="auto", min_lift="auto")}
+THRESHOLDS: dict[str, Any] = {"the paper's": {},
+                              "moved": dict(min_support="auto", min_lift="auto")}
 
 def reading_fold(dataset:str, thresholds:str, silence:str, fold:int, rounds:int=100)->dict:
     "Test error of one reading on one of five folds."
