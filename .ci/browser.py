@@ -39,23 +39,27 @@ SHOTS = [("index.html", "desktop", False), ("index.html", "phone", False),
          ("quadratic/index.html", "phone", True),
          ("compositional/theorem.html", "desktop", False),
          ("api/QuadraticBoostClassifier.html", "desktop", False),
-         ("lab/ledger.html", "desktop", False), ("compositional/tables.html", "phone", False),
-         ("lpboost/linear_program.html", "desktop", True)]
+         ("lab/ledger.html", "desktop", False), ("quadratic/tables.html", "phone", False),
+         ("lpboost/index.html", "desktop", True)]
 # where a picture shows more than the top of the page: what to scroll to, or to hover
-SCROLL = {"compositional/theorem.html": ".theorem", "lpboost/linear_program.html": ".live",
-          "compositional/tables.html": "table"}
+SCROLL = {"compositional/theorem.html": ".theorem", "lpboost/index.html": ".live",
+          "quadratic/tables.html": ".wide.scrolls"}
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
+    "The site below /boostlit, as its public home has it: the page for wrong addresses says so."
     def log_message(self, *words):
         pass
+
+    def translate_path(self, path):
+        return super().translate_path(path.removeprefix("/boostlit"))
 
 
 def serve(folder):
     handler = functools.partial(Quiet, directory=str(folder))
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    return server, f"http://127.0.0.1:{server.server_port}"
+    return server, f"http://127.0.0.1:{server.server_port}/boostlit"
 
 
 def pages_of(folder):
@@ -274,7 +278,7 @@ def main(arguments):
     parser.add_argument("folder", type=Path)
     parser.add_argument("--shots", type=Path, help="folder for ten screenshots")
     parser.add_argument("--pages", nargs="*", help="these instead of all")
-    parser.add_argument("--part", help="k/n: every n-th page, from the k-th, and no more than pages")
+    parser.add_argument("--part", help="k/n: only every n-th page, from the k-th")
     parser.add_argument("--quick", action="store_true", help="desktop and light only, no axe")
     chosen = parser.parse_args(arguments)
     try:

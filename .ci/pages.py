@@ -219,7 +219,7 @@ def pictures(cell):
 
 def small(picture):
     "Size of a picture and a small copy of it, four channels from 0 to 1."
-    image = Image.open(io.BytesIO(base64.b64decode(picture))).convert("RGBa")
+    image = Image.open(io.BytesIO(base64.b64decode(picture))).convert("RGBA").convert("RGBa")
     return image.size, np.asarray(image.resize((GRID, GRID), Image.Resampling.BOX))/255
 
 

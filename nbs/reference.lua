@@ -98,6 +98,7 @@ end
 
 function Link(link)
   local name = pandoc.utils.stringify(link)
+  if #link.content == 1 and link.content[1].t == "Math" then link.attributes["aria-label"] = name end  -- readers of the screen skip formulas
   if link.target:sub(1, #site) == site and has_page(name) then
     link.target = (quarto.project.offset or ".") .. "/api/" .. name .. ".html"
     return link
@@ -111,6 +112,7 @@ function Link(link)
     link.target = (quarto.project.offset or ".") .. "/" .. link.target:sub(#site + 1)
     return link
   end
+  return link
 end
 
 local function only_comments(code)
@@ -148,7 +150,28 @@ local function behind_code(block)
   return block and block.t == "Div" and (block.classes:includes("cell") or block.classes:includes("reference"))
 end
 
+local function shows_formula(block)
+  local head = block and block.t == "Para" and block.content[1]
+  return head and (head.t == "Math" and head.mathtype == "DisplayMath"
+                   or head.t == "Span" and head.classes:includes("equation"))
+end
+
+-- a statement ends behind the formula that it leads to
+local function with_formulas(blocks)
+  local open = false
+  for i = 1, #blocks do
+    local text = blocks[i].t == "RawBlock" and blocks[i].text or ""
+    if text:match('^<div id="[%w_-]+" class="theorem ') then open = true
+    elseif open and text == "</div>" then
+      if shows_formula(blocks[i + 1]) then blocks[i], blocks[i + 1] = blocks[i + 1], blocks[i]
+      else open = false end
+    end
+  end
+  return blocks
+end
+
 function Blocks(blocks)
+  blocks = with_formulas(blocks)
   local out, first, i = pandoc.List(), 1, 1
   while i <= #blocks do
     local link, header, signature = source_link(blocks[i + 1]), blocks[i + 2], blocks[i + 3]

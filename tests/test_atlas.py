@@ -7,8 +7,23 @@ from boostlit.lab import atlas
 def made_rows():
     "Three methods on four tables, the first always ahead."
     values = {"glass box": .9, "LightGBM": .8, "EBM": .7}
-    return [dict(table=f"t{t}", method=m, fold=0, accuracy=v, logloss=round(1 - v, 2), prior=.6, majority=.5,
-                 auc=v, terms=5, seconds=1., code="x") for t in range(4) for m, v in values.items()]
+    return [
+        dict(
+            table=f"t{t}",
+            method=m,
+            fold=0,
+            accuracy=v,
+            logloss=round(1 - v, 2),
+            prior=0.6,
+            majority=0.5,
+            auc=v,
+            terms=5,
+            seconds=1.0,
+            code="x",
+        )
+        for t in range(4)
+        for m, v in values.items()
+    ]
 
 
 @pytest.mark.parametrize("name", atlas.MADE)
@@ -29,9 +44,9 @@ def test_a_unit_is_run_once(tmp_path):
 
 def test_a_slow_fit_is_stopped_and_an_error_is_a_sentence():
     entry = atlas.our_entry("quadratic")
-    slow = atlas.run_fold(entry.model, "numbers", "epistasis", "quadratic", 0, limit=.02)
+    slow = atlas.atlas_fold(entry.model, "numbers", "epistasis", "quadratic", 0, limit=.02)
     assert slow == {"failed": "over 0.02 s"}
-    bad = atlas.run_fold(entry.model.set_params(degree=0), "numbers", "slopes", "quadratic", 0)
+    bad = atlas.atlas_fold(entry.model.set_params(degree=0), "numbers", "slopes", "quadratic", 0)
     assert bad["failed"].startswith("ValueError: degree")
 
 
@@ -55,7 +70,7 @@ def test_means_gaps_and_ranks():
     assert tables == 4 and ranks == {"glass box": 1, "LightGBM": 2, "EBM": 3}
     unfinished = [r for r in rows if (r["table"], r["method"]) != ("t0", "EBM")]
     assert set(atlas.mean_ranks(unfinished)[0]) == {"glass box", "LightGBM"}
-    table = atlas.beside(unfinished)
+    table = atlas.side_by_side(unfinished)
     assert table.loc["EBM", "folds"] == 3
     assert table.loc["glass box", "points ahead"].startswith("+10")
 

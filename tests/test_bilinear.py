@@ -16,8 +16,8 @@ from boostlit.bilinear.feature_sign import (LOSSES, c_max, degenerate_problem, d
 from boostlit.bilinear.boosting import (BilinearBoostClassifier, BilinearOracle, BilinearStep,
                                         SparseBilinearClassifier, alternate, boost_reference,
                                         cell_weights)
-from boostlit.bilinear.corrective import (ComponentOracle, CorrectiveBilinearClassifier,
-                                          SoftMargin)
+from boostlit.bilinear.corrective import (
+    ComponentOracle, CorrectiveBilinearClassifier, CorrectiveTalk, SoftMargin)
 from boostlit.bilinear.theory import alternation_rate, exact_passes
 from boostlit.bilinear.kernels import loss_slopes, loss_value
 from boostlit.core.kernels import kernels
@@ -650,6 +650,27 @@ def test_warm_start_goes_on(digits, kw):
     half = BilinearBoostClassifier(2, warm_start=True, **kw).fit(X, y)
     half.set_params(n_estimators=4).fit(X, y)
     assert np.array_equal(half.words_, BilinearBoostClassifier(4, **kw).fit(X, y).words_)
+
+
+@pytest.mark.parametrize("kw", [{}, {"calibrate": False}, {"n_weights": 10}])
+def test_corrective_warm_start_adds_components(kw):
+    X, y = make_word_place(90, n_words=5, grid=2, seed=2)
+    grown = CorrectiveBilinearClassifier(1, warm_start=True, **kw).fit(X, y)
+    grown.set_params(n_estimators=3).fit(X, y)
+    assert np.array_equal(grown.words_, CorrectiveBilinearClassifier(3, **kw).fit(X, y).words_)
+    with pytest.raises(ValueError, match="other data"):
+        grown.set_params(n_estimators=4).fit(X[1:], y[1:])
+
+
+def test_corrective_talk_goes_on_from_fewer_terms():
+    X, y = make_word_place(90, n_words=5, grid=2, seed=2)
+    talks = [CorrectiveTalk(ComponentOracle(X), SoftMargin(), y) for _ in range(2)]
+    for _ in range(3): talks[0].round()
+    for _ in range(2): talks[1].round()
+    talks[0].keep(2)
+    for talk in talks: talk.round()
+    assert talks[0].chosen == talks[1].chosen
+    assert np.allclose(talks[0].state.scores, talks[1].state.scores)
 
 
 def test_controls_do_something(digits):

@@ -141,7 +141,8 @@ def test_every_row_has_an_address_and_a_command(room):
     assert page.count("<tr id=row-") == sum(r["paper"] == 2 for r in rows)
     assert "boostlit reproduce &#x27;2:Table 3&#x27; --full" in page
     sieve = report.sieve_html(rows)
-    for word in ("paper", "dataset", "kind", "verdict", "state"): assert f"<select name={word} " in sieve
+    for word in ("paper", "dataset", "kind", "verdict", "state"):
+        assert f"<select name={word} " in sieve
 
 
 def test_item_of_other_code_is_run_again(room):

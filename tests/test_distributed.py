@@ -558,7 +558,8 @@ def test_large_row_groups_and_tables_are_read_in_pieces(tmp_path, monkeypatch):
         parts = [training.read_source(s) for s in training.partition_sources(data)]
         assert len(parts) >= 6 and max(p.num_columns*len(p) for p in parts) <= 700
         whole = [table]*2 if isinstance(data, list) else [table]
-        assert pa.concat_tables(parts).equals(pa.concat_tables(whole))
+        same = (str(pa.concat_tables(t).to_pydict()) for t in (parts, whole))    # NaN included
+        assert next(same) == next(same)
 
 
 def test_kernels_of_classes_refuse_what_does_not_fit():

@@ -3,6 +3,7 @@
 An exercise is a cell that begins `#| exercise: name` and defines a stub and `check(answer)`; its
 solution begins `#| solution: name` on the page of the series under nbs/solutions."""
 import ast
+import functools
 import importlib
 import json
 from pathlib import Path
@@ -30,6 +31,7 @@ SOLUTIONS = [(name, source) for page in sorted((BOOK/"solutions").glob("*.ipynb"
              for name, source in marked(page, "solution")]
 
 
+@functools.lru_cache(maxsize=None)
 def names_of(page):
     "What a reader has at hand at the end of a page: imports, the module, functions, constants."
     space = {"__name__": "exercise"}
@@ -64,7 +66,7 @@ def test_there_are_sixty_and_each_has_one_solution():
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("page, name, source", EXERCISES, ids=[e[1] for e in EXERCISES])
 def test_fails_when_empty_and_passes_with_the_solution(page, name, source):
-    space = names_of(page)
+    space = dict(names_of(page))
     exec(source, space)
     stub = stub_of(source)
     with pytest.raises(WRONG):

@@ -1,10 +1,12 @@
 """Ctrl-C, a full disk, kill -9 and two processes at once: nothing that was finished is lost,
 nothing half-finished is left."""
 
+import ast
 import contextlib
 import errno
 import gzip
 import http.server
+import importlib.util
 import io
 import os
 import shutil
@@ -815,3 +817,23 @@ def test_soak_sdist_and_wheel_in_an_empty_environment(python, lowest, tmp_path):
     done = subprocess.run([own, "-c", FIRST_FIT, "compiled"], cwd=tmp_path, capture_output=True)
     assert done.returncode == 0 and b"done" in done.stdout, done.stderr.decode()[-1500:]
     run(own, "-m", "boostlit", "--version")
+
+
+# ---------------------------------------------------------------- mutants
+
+def test_mutants_are_a_fixed_sample_of_programs():
+    "`make mutants`: every module has some, each is a change that can be compiled."
+    root = Path(__file__).resolve().parents[1]
+    spec = importlib.util.spec_from_file_location("mutants", root/".ci"/"mutants.py")
+    mutants = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(mutants)
+    chosen = mutants.sample(120)
+    assert len({m.name for m in chosen}) == 120 and chosen[:50] == mutants.sample(50)
+    assert len({m.module for m in chosen}) > 40
+    for m in chosen[::6]:
+        source = (root/"boostlit"/(m.module.replace(".", "/") + ".py")).read_bytes()
+        assert source[m.start:m.stop].decode() == m.old
+        changed = source[:m.start] + m.new.encode() + source[m.stop:]
+        assert ast.dump(ast.parse(changed)) != ast.dump(ast.parse(source)), m.name
+    assert all(m.module in mutants.MIRRORS or m.module.partition(".")[0] in mutants.MIRRORS
+               for m in chosen)

@@ -207,13 +207,17 @@ def interrupted(work):
     the process said."""
     code = f"""
 import signal, numpy as np
+from boostlit.core.kernels import kernels
 from boostlit.mining.itemsets import closed_itemsets, mine_itemsets
 from boostlit.mining.weighted_search import best_itemsets, count_patterns
-signal.signal(signal.SIGINT, signal.default_int_handler)                     # a test run in the background ignores it
+# a test run in the background ignores it
+signal.signal(signal.SIGINT, signal.default_int_handler)
 rng = np.random.default_rng(0)
 X = rng.random((2000, 400)) < .5
-closed_itemsets(np.eye(3), 1)
-best_itemsets(np.eye(3), np.ones(3))
+with kernels("compiled"):
+    for form in ("lists", "bits"): mine_itemsets(np.eye(3), 1, form=form)
+    best_itemsets(np.eye(3), np.ones(3))
+    count_patterns(np.eye(3), 2)
 print("go", flush=True)
 {work}
 """
@@ -418,7 +422,8 @@ import numpy as np
 from boostlit.mining.itemsets import mine_itemsets, closed_reference
 X = np.random.default_rng(0).random((300, 14)) < .55
 t = mine_itemsets(X, 30, form="bits")
-assert dict(zip(map(tuple, t["items"].to_pylist()), t["support"].to_pylist())) == closed_reference(X, 30)
+found = dict(zip(map(tuple, t["items"].to_pylist()), t["support"].to_pylist()))
+assert found == closed_reference(X, 30)
 print(t.num_rows)
 """
     run = subprocess.run(

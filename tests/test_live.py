@@ -46,7 +46,7 @@ def tab():
     with driver.sync_playwright() as play:
         browser = play.chromium.launch(executable_path=found[0], args=flags)
         page = browser.new_page()
-        page.goto((Path(SITE)/"404.html").resolve().as_uri())
+        page.goto((Path(SITE)/"api"/"index.html").resolve().as_uri())
         page.add_script_tag(path=str(Path(SITE)/"live.js"))
         yield page
         browser.close()

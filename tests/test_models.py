@@ -21,7 +21,7 @@ from boostlit import (AdaBoostClassifier, CompositionalBoostClassifier, Decision
 from boostlit.core.models import (PLAIN, TABLE_FIELDS, Array, Each, Flag, Group, Labels, Names,
                                   OrMissing, OrNone, Real, Table, Text, Whole,
                                   array_bytes, array_from, build_fields,
-                                  read_leaves, write_leaves, write_whole)
+                                  read_leaves, rebuild, write_leaves, write_whole)
 from boostlit.core.stumps import STUMP
 from fuzz import answer, every_estimator, graphs, mutate, signed_again, survive
 from test_bad_input import BINARY, BLOCKS, PAIRS, good_data
@@ -394,6 +394,18 @@ def test_models_that_once_could_not_be_saved(make, tmp_path):
     shape = (2, 25) if hasattr(est, "axes_") else (4, 2)
     rows = np.random.default_rng(1).normal(size=(5, *shape))
     assert again.decision_function(rows).tobytes() == est.decision_function(rows).tobytes()
+
+
+@pytest.mark.parametrize("place", [3, -1, True, "0", None, 1.])
+def test_leaves_that_are_not_there(place):
+    with pytest.raises(ValueError, match="array that is not there"): rebuild({"leaf": place}, [0])
+
+
+def test_arrays_that_must_rise():
+    field = {"p_": Array("int64", ("n",), 0, 9, rising=True)}
+    build_fields(field, {"p_": np.array([0, 2, 2, 8])}, {})
+    with pytest.raises(ValueError, match="p_ falls"):
+        build_fields(field, {"p_": np.array([0, 2, 1])}, {})
 
 
 # ------------------------------------------------------------------ odd files

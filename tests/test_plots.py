@@ -139,3 +139,24 @@ def test_shapes_of_every_class_and_of_words(name):
             "judge",
             "smith",
         ] and len(words.lines[0].get_xdata()) == 3
+
+
+def test_stored_pictures_are_light_and_look_the_same(monkeypatch):
+    "Few colours where nobody sees the difference; transparent ones are left alone."
+    import base64
+    from pathlib import Path
+    monkeypatch.syspath_prepend(str(Path(__file__).parent.parent/".ci"))
+    pages = pytest.importorskip("pages")
+    fig, ax = plt.subplots()
+    ax.plot(np.random.default_rng(0).random(60).cumsum())
+
+    def drawn(**more):
+        buffer = io.BytesIO()
+        fig.savefig(buffer, format="png", dpi=200, **more)
+        return base64.b64encode(buffer.getvalue()).decode()
+    picture = drawn()
+    light = pages.lighter(picture)
+    assert len(light) < .7*len(picture) and pages.same_picture(picture, light)
+    assert pages.small(light)[0] == pages.small(picture)[0]
+    through = drawn(transparent=True)
+    assert pages.lighter(through) == through

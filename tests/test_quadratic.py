@@ -21,7 +21,9 @@ from boostlit.core.masters import AdaBoost, Gentle, Logistic, MadaBoost
 from boostlit.core.datasets import have_dataset, load_dataset
 from boostlit.lab.experiments import paper_numbers, stored_results
 from boostlit.core.stumps import STUMP, StumpOracle, random_problem, stump_outputs
-from boostlit.quadratic.boosting import ProductOracle, QuadraticBoostClassifier, box2, plot_products
+from boostlit.quadratic.boosting import (
+    ProductOracle, QuadraticBoostClassifier, box2, plot_products, vote_scale,
+)
 from boostlit.core.bounds import stump_dichotomies, vc_dimension
 from boostlit.quadratic.capacity import capacity_factor, product_vc_bound, with_products
 from boostlit.lab.quadratic_tables import compare_searches
@@ -570,3 +572,21 @@ def test_kernels_interpreted_equal_compiled():
             (one, pair), (other, same) = found.values()
             assert all(np.array_equal(one[k], other[k]) for k in one)
             assert np.array_equal(pair[0], same[0]) and pair[1] == same[1]
+
+
+def test_probabilities_of_many_products_are_tempered():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 4))
+    y = rng.integers(0, 3, 300)                             # nothing to learn
+    for labels in (y > 0, y):
+        est = QuadraticBoostClassifier(n_estimators=120, random_state=0).fit(X[:150], labels[:150])
+        scores, p = est.decision_function(X[150:]), est.predict_proba(X[150:])
+        total = np.abs(est.alphas_).sum()/est.n_machines_
+        assert vote_scale(est) == pytest.approx(8/total) and total > 8
+        test_rows = np.arange(150), np.searchsorted(est.classes_, labels[150:])
+        sure = 1/(1 + np.exp(-2*scores))
+        sure = np.c_[1 - sure, sure] if scores.ndim == 1 else sure/sure.sum(1, keepdims=True)
+        assert -np.log(p[test_rows]).mean() < -np.log(np.maximum(sure[test_rows], 1e-15)).mean()
+        assert (est.classes_[p.argmax(1)] == est.predict(X[150:])).all()
+    short = QuadraticBoostClassifier(n_estimators=4, random_state=0).fit(X, y > 0)
+    assert vote_scale(short) == 1

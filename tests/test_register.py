@@ -11,7 +11,8 @@ ROOT = Path(__file__).resolve().parents[1]
 BOOK = ROOT/"nbs"
 ROWS = read_statements(BOOK)
 
-# (paper, label): every numbered equation, definition, lemma, proposition, theorem and algorithm that
+# (paper, label): every numbered equation, definition, lemma, proposition, theorem and algorithm
+# that
 # the papers print, every table and figure that carries a claim, and claims of their prose
 PRINTED = [
     *[(paper, f"Eq. {number}") for paper, last in enumerate((19, 30, 8, 16, 6))

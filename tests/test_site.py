@@ -126,6 +126,12 @@ def test_site_asks_no_other_server():
 PROGRAM = """\
 [`boost`](https://boostlit.github.io/boostlit/core/loop.html#boost) and
 [`else`](https://boostlit.github.io/boostlit/core/loop.html#else)
+
+<a id="thm-one"></a>**Theorem 1** (a case). *Then*
+
+$$ a = b \\qquad(1) $$ <a id="eq-one"></a>
+
+After it.
 """
 
 
@@ -139,6 +145,8 @@ def test_the_filter_leads_names_to_the_reference(tmp_path):
     assert run.returncode == 0, run.stderr
     assert 'href="../api/boost.html"' in run.stdout
     assert 'href="../core/loop.html#else"' in run.stdout
+    statement = run.stdout.split('<div id="thm-one" class="theorem theorem">')[1].split("</div>")[0]
+    assert 'id="eq-one"' in statement and "After it" not in statement
 
 
 FORMULA = re.compile(r"\$\$(.+?)\$\$|(?<![\\$\w])\$(?!\s)([^$\n]+?)(?<![\s\\])\$(?!\d)", re.S)

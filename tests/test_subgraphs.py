@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import networkx as nx
+import pyarrow as pa
 import pytest
 
 from boostlit.lpboost.column_generation import column_generation
@@ -20,7 +21,7 @@ from boostlit.lpboost.one_class import one_and_half_lp, one_class_lp
 from boostlit.mining.graph_kernels import is_minimal, project_row
 from boostlit.mining.subgraphs import (
     PatternTree, SubgraphOracle, contains, graph_pairs, graph_set, minimum_code, pattern_counts,
-    random_graphs, to_graph_set,
+    random_graphs, significant_subgraphs, to_graph_set,
 )
 
 SAME = dict(
@@ -317,3 +318,35 @@ def test_compound_422_counts_of_gbolt():
     for share, want in ((.2, 932), (.1, 15_966)):
         tree = PatternTree(graphs, 64, int(share*n)).expand_all()      # gBolt rounds down
         assert int((tree.depth[:tree.size] > 0).sum()) == want
+
+
+def test_a_search_cut_short_by_ctrl_c_goes_on_later(monkeypatch):
+    from boostlit.mining import subgraphs
+    rng = np.random.default_rng(0)
+    y, w = rng.choice([-1., 1.], 12), np.full(12, 1/12)
+    calls, real = [], subgraphs.extend_embeddings
+    def interrupted(*args):
+        calls.append(1)
+        if len(calls) == 3: raise KeyboardInterrupt
+        return real(*args)
+    oracle = SubgraphOracle(random_graphs(12, 6, seed=3), 3)
+    monkeypatch.setattr(subgraphs, "extend_embeddings", interrupted)
+    with pytest.raises(KeyboardInterrupt): oracle.best(y, w)
+    assert oracle.best(y, w) == SubgraphOracle(random_graphs(12, 6, seed=3), 3).best(y, w)
+
+
+def test_significant_subgraphs_show_progress(capsys):
+    y = np.arange(12) < 6
+    significant_subgraphs(random_graphs(12, 5, seed=2), y, 2, n_permutations=20, progress=True)
+    assert "patterns" in capsys.readouterr().err
+
+
+def test_smiles_are_read_wherever_graphs_are():
+    pytest.importorskip("rdkit")
+    acids, amines = ["CC(=O)O", "CCC(=O)O", "OC(=O)c1ccccc1"]*3, ["CN", "CCN", "NCc1ccccc1"]*3
+    y = np.array(["acid"]*9 + ["amine"]*9)
+    model = LPBoostClassifier(oracle="subgraphs", max_length=2, nu=.2).fit(acids + amines, y)
+    assert model.predict(["CCCC(=O)O", "CCCN"]).tolist() == ["acid", "amine"]
+    assert model.predict(pa.array(["CCCC(=O)O", "CCCN"])).tolist() == ["acid", "amine"]
+    assert any("[N+0]" in t or "[O+0]" in t for t in model.terms_["text"].to_pylist())
+    with pytest.raises(ValueError, match="molecule 1 is no SMILES"): model.predict(["CC", "C(("])

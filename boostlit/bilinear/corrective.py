@@ -97,7 +97,7 @@ class SoftMargin:
         p = 1/(1 + np.exp(-np.clip(scores, -700, 700)))
         return np.column_stack([1 - p, p])
 
-# %% ../../nbs/bilinear/10_corrective.ipynb #7602ab18
+# %% ../../nbs/bilinear/10_corrective.ipynb #a2a81392
 @serves(ComponentOracle, SoftMargin)
 class CorrectiveTalk(Conversation):
     "Chooses a component, then solves for all words again."
@@ -124,160 +124,27 @@ class CorrectiveTalk(Conversation):
 
     def keep(self, n_terms):
         "The terms as they stood after so many rounds."
+        if n_terms < len(self.chosen):
+            kept = [component(self.oracle.X, j) for j in self.chosen[:n_terms]]
+            self.G = sum(Z@Z.T for Z in kept)
         self.chosen, self.stages = self.chosen[:n_terms], self.stages[:n_terms]
-        d, b = self.stages[-1]
-        S = weighted_sum(self.oracle.X, d)
+        self.state.d, b = self.stages[-1]
+        S = weighted_sum(self.oracle.X, self.state.d)
         self.hypotheses = [np.r_[S[:, j], np.eye(S.shape[1])[j], 0.] for j in self.chosen]
         self.hypotheses[0][-1] = b
         self.coefficients = [1.]*n_terms
 
-# %% ../../nbs/bilinear/10_corrective.ipynb #d4c7588a
-class CorrectiveBilinearClassifier(BilinearBoostClassifier):
-    """Totally corrective sparse bilinear model: a component per round, all words solved again.
-
-    Parameters
-    ----------
-    n_estimators : int, default=10
-        components per class
-    n_weights : int | None, default=None
-        word weights a class may keep; None for all
-    C : float, default=10.
-        cost of a margin that is missed
-    calibrate : bool, default=True
-        scores as log-odds?
-    class_weight : dict | str | None, default=None
-        factors on the weights of classes
-    early_stopping : bool, default=False
-        hold rows out, stop when their loss stops falling?
-    validation_fraction : float, default=.2
-        share held out
-    n_iter_no_change : int, default=3
-        rounds without progress before the end
-    callbacks : list | None, default=None
-        functions of the run, called after every round
-    random_state : int | np.random.RandomState | None, default=None
-        of the held-out share
-    n_jobs : int | None, default=None
-        unused, for company
-    verbose : bool, default=False
-        show progress
-
-    Attributes
-    ----------
-    words_ : float array, rounds x parts x words
-        alpha of every term
-    penalties_ : float array, 2 x parts
-        the price C, once for every part
-    slope_ : float
-        of the link from scores to probabilities
-    scale_ : float
-        root mean square length of the training blocks
-    feature_importances_ : ndarray
-        Share of each word in the squared length of all weights.
-    components_ : float array, rounds x parts x components
-        beta of every term
-    biases_ : float array, rounds x parts
-        free part of every term
-    c_ : float
-        relative penalty that was chosen, with c1="held-out"
-    n_words_ : int
-        rows of a block
-    n_components_ : int
-        columns of a block
-    n_rounds_ : int
-        rounds that were kept
-    terms_ : pa.Table
-        One row a term: round, class, its strongest words and components, its weight.
-    history_
-        one row per round, as an Arrow table
-    alphas_ : float array
-        coefficient of each term: (rounds,), or (parts, rounds)
-    hypotheses_ : record array
-        the terms, (parts, rounds)
-    n_iter_ : int
-        rounds that were kept
-    kinds_ : list
-        "numeric" or "nominal" of each column
-    categories_ : list
-        words of each nominal column, None for numbers
-    n_features_in_
-        number of columns seen by `fit`
-    feature_names_in_
-        names of the columns seen by `fit`, where it was given a table
-    classes_
-        the classes, sorted; columns of probabilities are in this order
-    missing_
-        which columns had missing values in training
-    readings_
-        how every column of the table was read
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from boostlit import CorrectiveBilinearClassifier
-    >>> rng = np.random.default_rng(0)
-    >>> y = np.repeat([0, 1], 40)
-    >>> X = rng.normal(size=(80, 6, 4)) + 1.5*y[:, None, None]*np.outer([1, 0, 0, 0, 0, 1], [1, 1, 0, 0])
-    >>> model = CorrectiveBilinearClassifier(random_state=0).fit(X, y)
-    >>> print(model.score(X, y) > .9)
-    True
-    """
-    #: words_ (float array, rounds x parts x words): alpha of every term
-    #: penalties_ (float array, 2 x parts): the price C, once for every part
-    #: slope_ (float): of the link from scores to probabilities
-    #: scale_ (float): root mean square length of the training blocks
+# %% ../../nbs/bilinear/10_corrective.ipynb #e53e7136
+class _ComponentModel(BilinearBoostClassifier):
+    "The parts of the corrective conversation, and the reading of its terms."
     loss, normalise, coupling, balanced, fit_intercept = "hinge", True, "none", False, True
-    learning_rate, subsample, warm_start, start = 1., 1., False, "constant"
+    learning_rate, subsample, start = 1., 1., "constant"
     oracle_class: Any = ComponentOracle
     term = "component"
+    C: float
+    scale_: float
 
-    def __init__(self,
-                 n_estimators:int=10,          # components per class
-                 n_weights:int|None=None,      # word weights a class may keep; None for all
-                 C:float=10.,                  # cost of a margin that is missed
-                 calibrate:bool=True,          # scores as log-odds?
-                 class_weight:"dict|str|None"=None, # factors on the weights of classes
-                 early_stopping:bool=False,    # hold rows out, stop when their loss stops falling?
-                 validation_fraction:float=.2, # share held out
-                 n_iter_no_change:int=3,       # rounds without progress before the end
-                 callbacks:"list|None"=None,   # functions of the run, called after every round
-                 random_state:"int|np.random.RandomState|None"=None, # of the held-out share
-                 n_jobs:int|None=None,         # unused, for company
-                 verbose:bool=False,           # show progress
-                ):
-        store(self, locals())
-
-    def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, validation: Any = None
-    ) -> "CorrectiveBilinearClassifier":
-        """Fit on blocks `X` and labels `y`.
-
-        Parameters
-        ----------
-        X : Any
-            rows, one per example: an array, or a table with named columns
-        y : Any
-            label of every row
-        sample_weight : Any, default=None
-            weight of every row; None: all the same
-        validation : Any, default=None
-            (X, y) to stop early on
-
-        Returns
-        -------
-        CorrectiveBilinearClassifier
-            the estimator itself
-        """
-        check_controls(self)
-        check_number("C", self.C, Real, 0, None)
-        if self.n_weights is not None: check_number("n_weights", self.n_weights, Integral, 1, None)
-        problem = read_problem(self, X, y, sample_weight)
-        X, codes, weights = problem
-        run = _rounds(self, X, codes, weights, validation=validation)
-        after_rounds(run, lambda: _finish(self, run, *problem))
-        return self
-
-    def make_oracle(self, X: Any, codes: np.ndarray) -> Any:
+    def make_oracle(self, X:Any, codes:np.ndarray)->Any:
         """Bilinear terms over the blocks.
 
         Parameters
@@ -291,7 +158,7 @@ class CorrectiveBilinearClassifier(BilinearBoostClassifier):
         -------
         Any
         """
-        return ComponentOracle(_Scaled(X, 1 / self.scale_))
+        return ComponentOracle(_Scaled(X, 1/self.scale_))
 
     def make_master(self, n_classes:int)->Any:
         """The paper's step for one problem, or for all classes at once.
@@ -358,6 +225,149 @@ class CorrectiveBilinearClassifier(BilinearBoostClassifier):
         """
         return parameters, state
 
+# %% ../../nbs/bilinear/10_corrective.ipynb #25b5722c
+class CorrectiveBilinearClassifier(_ComponentModel):
+    """Totally corrective sparse bilinear model: a component per round, all words solved again.
+
+    Parameters
+    ----------
+    n_estimators : int, default=10
+        components per class
+    n_weights : int | None, default=None
+        word weights a class may keep; None for all
+    C : float, default=10.
+        cost of a margin that is missed
+    calibrate : bool, default=True
+        scores as log-odds?
+    class_weight : dict | str | None, default=None
+        factors on the weights of classes
+    early_stopping : bool, default=False
+        hold rows out, stop when their loss stops falling?
+    validation_fraction : float, default=.2
+        share held out
+    n_iter_no_change : int, default=3
+        rounds without progress before the end
+    callbacks : list | None, default=None
+        functions of the run, called after every round
+    random_state : int | np.random.RandomState | None, default=None
+        of the held-out share
+    n_jobs : int | None, default=None
+        unused, for company
+    verbose : bool, default=False
+        show progress
+    warm_start : bool, default=False
+        add components to those of the last fit?
+
+    Attributes
+    ----------
+    words_ : float array, rounds x parts x words
+        alpha of every term
+    penalties_ : float array, 2 x parts
+        the price C, once for every part
+    slope_ : float
+        of the link from scores to probabilities
+    scale_ : float
+        root mean square length of the training blocks
+    feature_importances_ : ndarray
+        Share of each word in the squared length of all weights.
+    components_ : float array, rounds x parts x components
+        beta of every term
+    biases_ : float array, rounds x parts
+        free part of every term
+    c_ : float
+        relative penalty that was chosen, with c1="held-out"
+    n_words_ : int
+        rows of a block
+    n_components_ : int
+        columns of a block
+    n_rounds_ : int
+        rounds that were kept
+    terms_ : pa.Table
+        One row a term: round, class, its strongest words and components, its weight.
+    history_
+        one row per round, as an Arrow table
+    alphas_ : float array
+        coefficient of each term: (rounds,), or (parts, rounds)
+    hypotheses_ : record array
+        the terms, (parts, rounds)
+    n_iter_ : int
+        rounds that were kept
+    kinds_ : list
+        "numeric" or "nominal" of each column
+    categories_ : list
+        words of each nominal column, None for numbers
+    n_features_in_
+        number of columns seen by `fit`
+    feature_names_in_
+        names of the columns seen by `fit`, where it was given a table
+    classes_
+        the classes, sorted; columns of probabilities are in this order
+    missing_
+        which columns had missing values in training
+    readings_
+        how every column of the table was read
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from boostlit import CorrectiveBilinearClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat([0, 1], 40)
+    >>> shape = np.outer([1, 0, 0, 0, 0, 1], [1, 1, 0, 0])
+    >>> X = rng.normal(size=(80, 6, 4)) + 1.5*y[:, None, None]*shape
+    >>> model = CorrectiveBilinearClassifier(random_state=0).fit(X, y)
+    >>> print(model.score(X, y) > .9)
+    """
+    #: words_ (float array, rounds x parts x words): alpha of every term
+    #: penalties_ (float array, 2 x parts): the price C, once for every part
+    #: slope_ (float): of the link from scores to probabilities
+    #: scale_ (float): root mean square length of the training blocks
+    def __init__(self,
+                 n_estimators:int=10,          # components per class
+                 n_weights:int|None=None,      # word weights a class may keep; None for all
+                 C:float=10.,                  # cost of a margin that is missed
+                 calibrate:bool=True,          # scores as log-odds?
+                 class_weight:"dict|str|None"=None, # factors on the weights of classes
+                 early_stopping:bool=False,    # hold rows out, stop when their loss stops falling?
+                 validation_fraction:float=.2, # share held out
+                 n_iter_no_change:int=3,       # rounds without progress before the end
+                 callbacks:"list|None"=None,   # functions of the run, called after every round
+                 random_state:"int|np.random.RandomState|None"=None, # of the held-out share
+                 n_jobs:int|None=None,         # unused, for company
+                 verbose:bool=False,           # show progress
+                 warm_start:bool=False,        # add components to those of the last fit?
+                ):
+        store(self, locals())
+
+    def fit(self, X:Any, y:Any, sample_weight:Any=None, validation:Any=None,
+           )->"CorrectiveBilinearClassifier":
+        """Fit on blocks `X` and labels `y`.
+
+        Parameters
+        ----------
+        X : Any
+            rows, one per example: an array, or a table with named columns
+        y : Any
+            label of every row
+        sample_weight : Any, default=None
+            weight of every row; None: all the same
+        validation : Any, default=None
+            (X, y) to stop early on
+
+        Returns
+        -------
+        CorrectiveBilinearClassifier
+            the estimator itself
+        """
+        check_controls(self)
+        check_number("C", self.C, Real, 0, None)
+        if self.n_weights is not None: check_number("n_weights", self.n_weights, Integral, 1, None)
+        problem = read_problem(self, X, y, sample_weight)
+        X, codes, weights = problem
+        run = _rounds(self, X, codes, weights, validation=validation)
+        after_rounds(run, lambda: _finish(self, run, *problem))
+        return self
+
 # %% ../../nbs/bilinear/10_corrective.ipynb #646c1bdc
 CorrectiveBilinearClassifier.file_fields = {
     **BilinearBoostClassifier.file_fields, "scale_": RealField(0., 1e200)}
@@ -414,7 +424,7 @@ def _cut(est, run):
         biases[0, k] = b
     return words, biases
 
-# %% ../../nbs/bilinear/10_corrective.ipynb #453c8625
+# %% ../../nbs/bilinear/10_corrective.ipynb #95e129b6
 def _log_odds(est, X, codes, weights):
     "(slopes, offsets) of Platt's curves, one a class, from three folds; ones and zeros if too few."
     fold, parts = content_folds(X, codes), est.words_.shape[1]
@@ -422,6 +432,7 @@ def _log_odds(est, X, codes, weights):
     if fold.max() < 2: return slopes, offsets
     scores = np.zeros((len(codes), parts))
     twin = clone(est).set_params(calibrate=False, early_stopping=False, verbose=False,
+                                 warm_start=False,
                                  callbacks=[AllOrNothing()], n_estimators=max(est.n_rounds_, 1))
     for a, b in [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(3)]:
         part = read_problem(twin, X.take(a), codes[a], None if weights is None else weights[a])

@@ -39,7 +39,7 @@ def probabilities(scores:np.ndarray)->np.ndarray: # (n, K), rows sum to one
     e = np.exp(scores - scores.max(axis=1, keepdims=True))
     return e/e.sum(axis=1, keepdims=True)
 
-# %% ../../nbs/compositional/08_settling.ipynb #9b5b8f52
+# %% ../../nbs/compositional/08_settling.ipynb #0e1ec6ba
 class Settling:
     "Joint weights of rules, solved for one penalty after the other, from the largest down."
     def __init__(self, votes:Votes, # rules, rows and classes
@@ -66,20 +66,26 @@ class Settling:
 
     def solve(self, penalty:float)->tuple: # weights (rules, K), constants (K,) of plain columns
         "The solution for a penalty, from the last solution on."
-        old, old_b, at, at_b, pace = self.beta, self.b, self.beta, self.b, 1.
-        for _ in range(self.most):
-            slope, slope_b = self.slopes(at, at_b)
-            new = shrink(at - slope/self.curve, penalty/self.curve)
-            new_b = at_b - 2*slope_b
-            if np.sum((at - new)*(new - old)) > 0: pace = 1.      # uphill: momentum starts anew
-            faster = (1 + np.sqrt(1 + 4*pace**2))/2
-            push, pace = (pace - 1)/faster, faster
-            at, at_b = new + push*(new - old), new_b + push*(new_b - old_b)
-            moved = max(np.abs(new - old).max(initial=0.), np.abs(new_b - old_b).max())
-            old, old_b = new, new_b
-            if moved < self.close: break
-        self.beta, self.b = old, old_b
-        return old, old_b - self.mean @ old
+        self.beta, self.b = _accelerated(self, penalty)
+        return self.beta, self.b - self.mean @ self.beta
+
+# %% ../../nbs/compositional/08_settling.ipynb #93a14df3
+def _accelerated(problem, penalty:float)->tuple: # weights, constants of centred columns
+    "From the problem's last solution to that of a penalty."
+    old, old_b = at, at_b = problem.beta, problem.b
+    pace = 1.
+    for _ in range(problem.most):
+        slope, slope_b = problem.slopes(at, at_b)
+        new = shrink(at - slope/problem.curve, penalty/problem.curve)
+        new_b = at_b - 2*slope_b
+        if np.sum((at - new)*(new - old)) > 0: pace = 1.          # uphill: momentum starts anew
+        faster = (1 + np.sqrt(1 + 4*pace**2))/2
+        push, pace = (pace - 1)/faster, faster
+        at, at_b = new + push*(new - old), new_b + push*(new_b - old_b)
+        moved = max(np.abs(new - old).max(initial=0.), np.abs(new_b - old_b).max())
+        old, old_b = new, new_b
+        if moved < problem.close: break
+    return old, old_b
 
 # %% ../../nbs/compositional/08_settling.ipynb #fa7a58cc
 def shrink(values:np.ndarray, by:float)->np.ndarray:

@@ -209,165 +209,14 @@ class Predictions(WholeFit, ClassifierMixin, BaseEstimator):
 
     def __str__(self): return readable(self)
 
-# %% ../../nbs/core/06_boosters.ipynb #006b6976
-class Booster(Predictions):
-    """An oracle and a master as a scikit-learn classifier.
-
-    Parameters
-    ----------
-    n_estimators : int, default=100
-        most rounds
-    learning_rate : float, default=1.
-        factor on every coefficient
-    subsample : float, default=1.
-        share of the rows that the oracle sees in a round
-    early_stopping : bool, default=False
-        hold rows out and stop when their loss stops falling?
-    validation_fraction : float, default=.1
-        share held out
-    n_iter_no_change : int, default=10
-        rounds without progress before the end
-    warm_start : bool, default=False
-        go on from the last fit when n_estimators has grown?
-    class_weight : dict | str | None, default=None
-        factors on the weights of classes, or "balanced"
-    callbacks : list | None, default=None
-        functions of the run, called after every round
-    random_state : int | np.random.RandomState | None, default=None
-        seed
-    n_jobs : int | None, default=None
-        threads
-    verbose : bool, default=False
-        progress bar?
-
-    Attributes
-    ----------
-    alphas_ : float array
-        coefficient of each term: (rounds,), or (parts, rounds)
-    hypotheses_ : record array
-        the terms, (parts, rounds)
-    n_iter_ : int
-        rounds that were kept
-    kinds_ : list
-        "numeric" or "nominal" of each column
-    categories_ : list
-        words of each nominal column, None for numbers
-    terms_ : pa.Table
-        The model in words: one row per term, see `TERMS` for the columns.
-    feature_importances_ : ndarray
-        Share of the fall of the logarithm of the loss that each feature brought about.
-    history_ : Arrow table
-        one row per round: round, error, edge, alpha, loss, and more
-    n_features_in_
-        number of columns seen by `fit`
-    feature_names_in_
-        names of the columns seen by `fit`, where it was given a table
-    classes_
-        the classes, sorted; columns of probabilities are in this order
-    missing_
-        which columns had missing values in training
-    readings_
-        how every column of the table was read
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from boostlit import Booster, MadaBoost, StumpOracle
-    >>> class MyBooster(Booster):
-    ...     oracle_class, master = StumpOracle, MadaBoost
-    ...     def make_oracle(self, X, codes): return StumpOracle(X)
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> model = MyBooster(n_estimators=10).fit(X[::2], y[::2])
-    >>> print(f"{model.score(X[1::2], y[1::2]):.3f}")
-    0.926
-    """
-    #: alphas_ (float array): coefficient of each term: (rounds,), or (parts, rounds)
-    #: hypotheses_ (record array): the terms, (parts, rounds)
-    #: n_iter_ (int): rounds that were kept
-    #: kinds_ (list): "numeric" or "nominal" of each column
-    #: categories_ (list): words of each nominal column, None for numbers
+# %% ../../nbs/core/06_boosters.ipynb #e48cd756
+class _Declared(Predictions):
+    "What makes one booster differ from another."
     hypothesis: Any = None    # numpy dtype of a hypothesis, if it is a record
     oracle_class: Any = None  # its static `apply`, `features` and `describe` read hypotheses
     master: Any = AdaBoost    # class of the master for two classes
     term = "hypothesis"       # what a term is called in `terms_`
     display = TermsDisplay    # how a fitted model is drawn, unless it has a picture of its own
-    _parameter_constraints = CONTROLS
-
-    def __init__(self, n_estimators:int=100,        # most rounds
-                 learning_rate:float=1.,            # factor on every coefficient
-                 # share of the rows that the oracle sees in a round
-                 subsample:float=1.,
-                 # hold rows out and stop when their loss stops falling?
-                 early_stopping:bool=False,
-                 validation_fraction:float=.1,      # share held out
-                 n_iter_no_change:int=10,           # rounds without progress before the end
-                 # go on from the last fit when n_estimators has grown?
-                 warm_start:bool=False,
-                 # factors on the weights of classes, or "balanced"
-                 class_weight:"dict|str|None"=None,
-                 callbacks:"list|None"=None,        # functions of the run, called after every round
-                 random_state:"int|np.random.RandomState|None"=None, # seed
-                 n_jobs:"int|None"=None,            # threads
-                 verbose:bool=False):               # progress bar?
-        store(self, locals())
-
-    def fit(self, X:"ArrayLike", y:"ArrayLike", sample_weight:"ArrayLike|None"=None,
-            validation:"tuple|None"=None, # (X, y) to stop early on, instead of a share of the rows
-           )->"Booster":
-        """Boost on weighted rows.
-
-        Parameters
-        ----------
-        X : ArrayLike
-            rows, one per example: an array, or a table with named columns
-        y : ArrayLike
-            label of every row
-        sample_weight : ArrayLike | None, default=None
-            weight of every row; None: all the same
-        validation : tuple | None, default=None
-            (X, y) to stop early on, instead of a share of the rows
-
-        Returns
-        -------
-        Booster
-            the estimator itself
-        """
-        check_controls(self)
-        rows, codes, weights = read_problem(self, X, y, sample_weight)
-        run, stopping = begin_run(self, rows, codes, weights, validation)
-        progress = [Progress()] if self.verbose else []
-        converse(run, progress + stopping + list(self.callbacks or []))
-        return keep_run(self, run)
-
-    def staged_decision_function(self, X:"ArrayLike")->"Iterator[np.ndarray]":
-        """Scores after every round.
-
-        Parameters
-        ----------
-        X : ArrayLike
-            rows, one per example: an array, or a table with named columns
-
-        Yields
-        ------
-        Iterator[ndarray]
-        """
-        check_is_fitted(self)
-        yield from staged_sums(self, self.read_rows(X))
-
-    def proba_of(self, scores:np.ndarray)->np.ndarray: # (n, K)
-        """Probabilities of scores, by the link of the master.
-
-        Parameters
-        ----------
-        scores : ndarray
-            (n, K)
-
-        Returns
-        -------
-        ndarray
-            (n, K)
-        """
-        return link(self.make_master(len(self.classes_)), scores, len(self.classes_))
 
     def make_oracle(self, X:Any, codes:np.ndarray)->Any:
         """The oracle over validated rows `X` with class numbers `codes`.
@@ -476,6 +325,166 @@ class Booster(Predictions):
         words = getattr(self.oracle_class, "describe", None)
         return str(hypothesis) if words is None else words(hypothesis, names)
 
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        if cls.hypothesis is not None and "file_fields" not in vars(cls):
+            cls.file_fields = file_of(cls.hypothesis)
+
+# %% ../../nbs/core/06_boosters.ipynb #d845b221
+class Booster(_Declared):
+    """An oracle and a master as a scikit-learn classifier.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        most rounds
+    learning_rate : float, default=1.
+        factor on every coefficient
+    subsample : float, default=1.
+        share of the rows that the oracle sees in a round
+    early_stopping : bool, default=False
+        hold rows out and stop when their loss stops falling?
+    validation_fraction : float, default=.1
+        share held out
+    n_iter_no_change : int, default=10
+        rounds without progress before the end
+    warm_start : bool, default=False
+        go on from the last fit when n_estimators has grown?
+    class_weight : dict | str | None, default=None
+        factors on the weights of classes, or "balanced"
+    callbacks : list | None, default=None
+        functions of the run, called after every round
+    random_state : int | np.random.RandomState | None, default=None
+        seed
+    n_jobs : int | None, default=None
+        threads
+    verbose : bool, default=False
+        progress bar?
+
+    Attributes
+    ----------
+    alphas_ : float array
+        coefficient of each term: (rounds,), or (parts, rounds)
+    hypotheses_ : record array
+        the terms, (parts, rounds)
+    n_iter_ : int
+        rounds that were kept
+    kinds_ : list
+        "numeric" or "nominal" of each column
+    categories_ : list
+        words of each nominal column, None for numbers
+    terms_ : pa.Table
+        The model in words: one row per term, see `TERMS` for the columns.
+    feature_importances_ : ndarray
+        Share of the fall of the logarithm of the loss that each feature brought about.
+    history_ : Arrow table
+        one row per round: round, error, edge, alpha, loss, and more
+    n_features_in_
+        number of columns seen by `fit`
+    feature_names_in_
+        names of the columns seen by `fit`, where it was given a table
+    classes_
+        the classes, sorted; columns of probabilities are in this order
+    missing_
+        which columns had missing values in training
+    readings_
+        how every column of the table was read
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from boostlit import Booster, MadaBoost, StumpOracle
+    >>> class MyBooster(Booster):
+    ...     oracle_class, master = StumpOracle, MadaBoost
+    ...     def make_oracle(self, X, codes): return StumpOracle(X)
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = MyBooster(n_estimators=10).fit(X[::2], y[::2])
+    >>> print(f"{model.score(X[1::2], y[1::2]):.3f}")
+    0.926
+    """
+    #: alphas_ (float array): coefficient of each term: (rounds,), or (parts, rounds)
+    #: hypotheses_ (record array): the terms, (parts, rounds)
+    #: n_iter_ (int): rounds that were kept
+    #: kinds_ (list): "numeric" or "nominal" of each column
+    #: categories_ (list): words of each nominal column, None for numbers
+    _parameter_constraints = CONTROLS
+
+    def __init__(self, n_estimators:int=100,        # most rounds
+                 learning_rate:float=1.,            # factor on every coefficient
+                 # share of the rows that the oracle sees in a round
+                 subsample:float=1.,
+                 # hold rows out and stop when their loss stops falling?
+                 early_stopping:bool=False,
+                 validation_fraction:float=.1,      # share held out
+                 n_iter_no_change:int=10,           # rounds without progress before the end
+                 # go on from the last fit when n_estimators has grown?
+                 warm_start:bool=False,
+                 # factors on the weights of classes, or "balanced"
+                 class_weight:"dict|str|None"=None,
+                 callbacks:"list|None"=None,        # functions of the run, called after every round
+                 random_state:"int|np.random.RandomState|None"=None, # seed
+                 n_jobs:"int|None"=None,            # threads
+                 verbose:bool=False):               # progress bar?
+        store(self, locals())
+
+    def fit(self, X:"ArrayLike", y:"ArrayLike", sample_weight:"ArrayLike|None"=None,
+            validation:"tuple|None"=None, # (X, y) to stop early on, instead of a share of the rows
+           )->"Booster":
+        """Boost on weighted rows.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+        y : ArrayLike
+            label of every row
+        sample_weight : ArrayLike | None, default=None
+            weight of every row; None: all the same
+        validation : tuple | None, default=None
+            (X, y) to stop early on, instead of a share of the rows
+
+        Returns
+        -------
+        Booster
+            the estimator itself
+        """
+        check_controls(self)
+        rows, codes, weights = read_problem(self, X, y, sample_weight)
+        run, stopping = begin_run(self, rows, codes, weights, validation)
+        progress = [Progress()] if self.verbose else []
+        converse(run, progress + stopping + list(self.callbacks or []))
+        return keep_run(self, run)
+
+    def staged_decision_function(self, X:"ArrayLike")->"Iterator[np.ndarray]":
+        """Scores after every round.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Yields
+        ------
+        Iterator[ndarray]
+        """
+        check_is_fitted(self)
+        yield from staged_sums(self, self.read_rows(X))
+
+    def proba_of(self, scores:np.ndarray)->np.ndarray: # (n, K)
+        """Probabilities of scores, by the link of the master.
+
+        Parameters
+        ----------
+        scores : ndarray
+            (n, K)
+
+        Returns
+        -------
+        ndarray
+            (n, K)
+        """
+        return link(self.make_master(len(self.classes_)), scores, len(self.classes_))
+
     @property
     def terms_(self)->"pa.Table":
         """The model in words: one row per term, see `TERMS` for the columns."""
@@ -487,11 +496,6 @@ class Booster(Predictions):
         """Share of the fall of the logarithm of the loss that each feature brought about."""
         check_is_fitted(self)
         return loss_shares(self)
-
-    def __init_subclass__(cls, **kwargs):
-        super().__init_subclass__(**kwargs)
-        if cls.hypothesis is not None and "file_fields" not in vars(cls):
-            cls.file_fields = file_of(cls.hypothesis)
 
     def __sklearn_is_fitted__(self): return hasattr(self, "history_")
 
@@ -542,12 +546,12 @@ def take_rows(X, keep):
     "Some rows of an array, or of anything with `take`."
     return X[keep] if isinstance(X, np.ndarray) else X.take(np.flatnonzero(keep))
 
-# %% ../../nbs/core/06_boosters.ipynb #e4efc863
+# %% ../../nbs/core/06_boosters.ipynb #9df3bb82
 def begin_run(est, X, codes, weights, validation=None)->tuple:
     "The run of an estimator on its problem, and the listeners that stop it early."
     rng = check_random_state(est.random_state)
     held, X, codes, weights = split_validation(est, X, codes, weights, validation, rng)
-    mark = data_fingerprint(X, codes, weights)
+    mark = data_fingerprint(X, codes, weights) if est.warm_start else ""
     before = getattr(est, "_run", None)
     if est.warm_start and before is not None:
         return continue_run(est, before, mark), watchers(est, before, held)
@@ -772,79 +776,13 @@ def file_of(hypothesis:np.dtype, name:str="hypotheses_", **ranges):
                 "alphas_": Array("float64", shape, -1e100, 1e100)}
     return staticmethod(fields)
 
-# %% ../../nbs/core/06_boosters.ipynb #17b9a63e
-class _StumpBooster(Booster):
-    "Boosted decision stumps, or any base learner."
-    #: stumps_ (record array of STUMP): the stumps, (parts, rounds)
-    #: estimators_ (list): fitted copies of `estimator` instead, where one was given
+# %% ../../nbs/core/06_boosters.ipynb #ac1b39a2
+class _StumpTerms(Booster):
+    "Terms that are stumps, or fitted copies of a base learner."
     oracle_class, term = StumpOracle, "stump"
     kind_of_stump = "error"
     file_fields = file_of(STUMP, "stumps_", feature=(0, "columns"), left=(-1e100, 1e100),
                           right=(-1e100, 1e100), missing=(-1e100, 1e100), threshold=(None, None))
-    _parameter_constraints = {
-        "colsample": [Interval(Real, 0, 1, closed="right")],
-        "max_bins": [Interval(Integral, 2, None, closed="left"), None],
-        "criterion": [StrOptions({"error", "entropy"})]}
-
-    def __init__(self,
-                 # scikit-learn learner that takes `sample_weight`; None for our stump
-                 estimator:"BaseEstimator|None"=None,
-                 n_estimators:int=100,
-                 # most codes of a numeric column; None for every distinct value
-                 max_bins:"int|None"=256,
-                 # indices, names or mask of categorical columns; words in tables are categorical
-                 # anyway
-                 categorical_features:"ArrayLike|None"=None,
-                 learning_rate:float=1.,
-                 subsample:float=1.,
-                 # share of the features that a stump may cut, another one in each round
-                 colsample:float=1.,
-                 early_stopping:bool=False, validation_fraction:float=.1, n_iter_no_change:int=10,
-                 warm_start:bool=False, class_weight:"dict|str|None"=None,
-                 callbacks:"list|None"=None, random_state:"int|np.random.RandomState|None"=None,
-                 n_jobs:"int|None"=None,      # threads that share the features
-                 verbose:bool=False,
-                 base_learner:"BaseEstimator|str|None"="deprecated", # old name of `estimator`
-                 # old name of `categorical_features`
-                 nominal_features:"ArrayLike|str|None"="deprecated"):
-        store(self, locals())
-
-    def make_oracle(self, X:Any, codes:np.ndarray)->Any:
-        """Stumps, or copies of the base learner.
-
-        Parameters
-        ----------
-        X : Any
-            rows, one per example: an array, or a table with named columns
-        codes : ndarray
-            class number of every row
-
-        Returns
-        -------
-        Any
-        """
-        learner, n_classes = base_learner(self), len(self.classes_)
-        seed = check_random_state(self.random_state).randint(2**31 - 1)
-        classes = n_classes if "class" in self.make_master(n_classes).takes else None
-        if learner is None:
-            return StumpOracle(X, self.kinds_, self.max_bins, self.criterion_for(classes),
-                               self.n_jobs or 1, classes, self.colsample, seed)
-        kind = "class" if classes else "real" if self.kind_of_stump == "least_squares" else "sign"
-        return LearnerOracle(learner, X, seed, kind)
-
-    def criterion_for(self, classes:"int|None")->str:
-        """How a stump is chosen.
-
-        Parameters
-        ----------
-        classes : int | None
-            the classes, in order
-
-        Returns
-        -------
-        str
-        """
-        return self.kind_of_stump
 
     def apply(self, hypothesis:Any, X:Any)->np.ndarray:
         """A stump, or a fitted copy of the base learner, on validated rows.
@@ -925,6 +863,76 @@ class _StumpBooster(Booster):
         named = np.stack([self.stumps_[branch] for branch in ("left", "right", "missing")])
         if "class" in master.takes and not np.isin(named, np.arange(n_classes)).all():
             raise ValueError("its stumps_ name a class that is not there")
+
+# %% ../../nbs/core/06_boosters.ipynb #6d9ea5fd
+class _StumpBooster(_StumpTerms):
+    "Boosted decision stumps, or any base learner."
+    #: stumps_ (record array of STUMP): the stumps, (parts, rounds)
+    #: estimators_ (list): fitted copies of `estimator` instead, where one was given
+    _parameter_constraints = {
+        "colsample": [Interval(Real, 0, 1, closed="right")],
+        "max_bins": [Interval(Integral, 2, None, closed="left"), None],
+        "criterion": [StrOptions({"error", "entropy"})]}
+
+    def __init__(self,
+                 # scikit-learn learner that takes `sample_weight`; None for our stump
+                 estimator:"BaseEstimator|None"=None,
+                 n_estimators:int=100,
+                 # most codes of a numeric column; None for every distinct value
+                 max_bins:"int|None"=256,
+                 # indices, names or mask of categorical columns; words in tables are categorical
+                 # anyway
+                 categorical_features:"ArrayLike|None"=None,
+                 learning_rate:float=1.,
+                 subsample:float=1.,
+                 # share of the features that a stump may cut, another one in each round
+                 colsample:float=1.,
+                 early_stopping:bool=False, validation_fraction:float=.1, n_iter_no_change:int=10,
+                 warm_start:bool=False, class_weight:"dict|str|None"=None,
+                 callbacks:"list|None"=None, random_state:"int|np.random.RandomState|None"=None,
+                 n_jobs:"int|None"=None,      # threads that share the features
+                 verbose:bool=False,
+                 base_learner:"BaseEstimator|str|None"="deprecated", # old name of `estimator`
+                 # old name of `categorical_features`
+                 nominal_features:"ArrayLike|str|None"="deprecated"):
+        store(self, locals())
+
+    def make_oracle(self, X:Any, codes:np.ndarray)->Any:
+        """Stumps, or copies of the base learner.
+
+        Parameters
+        ----------
+        X : Any
+            rows, one per example: an array, or a table with named columns
+        codes : ndarray
+            class number of every row
+
+        Returns
+        -------
+        Any
+        """
+        learner, n_classes = base_learner(self), len(self.classes_)
+        seed = check_random_state(self.random_state).randint(2**31 - 1)
+        classes = n_classes if "class" in self.make_master(n_classes).takes else None
+        if learner is None:
+            return StumpOracle(X, self.kinds_, self.max_bins, self.criterion_for(classes),
+                               self.n_jobs or 1, classes, self.colsample, seed)
+        kind = "class" if classes else "real" if self.kind_of_stump == "least_squares" else "sign"
+        return LearnerOracle(learner, X, seed, kind)
+
+    def criterion_for(self, classes:"int|None")->str:
+        """How a stump is chosen.
+
+        Parameters
+        ----------
+        classes : int | None
+            the classes, in order
+
+        Returns
+        -------
+        str
+        """
+        return self.kind_of_stump
 
     def decision_function(self, X:"ArrayLike")->np.ndarray:
         """Score of each row: (n,) for two classes, (n, K) for more.

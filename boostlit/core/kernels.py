@@ -76,7 +76,7 @@ def _forgive_full_disk(cache):
             save(signature, data)
     cache.save_overload = forgiving
 
-# %% ../../nbs/core/12_kernels.ipynb #6da30a6a
+# %% ../../nbs/core/12_kernels.ipynb #49c0e334
 class Arg:
     "What an array argument of a kernel must be."
     def __init__(self,
@@ -90,7 +90,7 @@ class Arg:
     def misfit(self, array, sizes:dict)->str:
         "What is wrong with an array; an empty string if nothing is. New sizes are remembered."
         kind = "records" if array.dtype.names else array.dtype.name
-        if kind not in self.dtypes:
+        if kind not in self.dtypes or not array.dtype.isnative:
             return f"holds {array.dtype}, not {' or '.join(sorted(self.dtypes))}"
         if array.ndim != len(self.shape):
             return f"has {array.ndim} dimensions, not {len(self.shape)}"
@@ -104,7 +104,7 @@ class Arg:
                 return f"has {length} entries where {word} is {wanted + more}"
         return ""
 
-# %% ../../nbs/core/12_kernels.ipynb #20a894aa
+# %% ../../nbs/core/12_kernels.ipynb #1f5f82de
 class Gate:
     "The declared arguments of a kernel; called with the arguments, it raises where they misfit."
     def __init__(self, names:tuple,  # of all arguments of the kernel, in their order
@@ -114,30 +114,39 @@ class Gate:
         self.numbers = [(i, name) for i, name in enumerate(names) if name not in declared]
         words = {word.partition("+")[0] for arg in declared.values() for word in arg.shape}
         words |= {arg.below for arg in declared.values()}
-        self.key = [i for i, name, _ in self.arrays], [i for i, n in self.numbers if n in words]
-        self.also = also
+        self.key = _key_of(names, list(declared), [n for _, n in self.numbers if n in words])
+        self.count, self.also = len(names), also
+        self.last: tuple = None, ()     # the key that passed last, and its ranges to look at
         self.passed: dict = {}
 
     def __call__(self, *args):
-        arrays, numbers = self.key
         try:
-            key = (*[(args[i].dtype.char, args[i].shape) for i in arrays],
-                   *[args[i] for i in numbers])
-            ranged = self.passed.get(key)
-        except (AttributeError, TypeError):
-            ranged = None
+            key = self.key(*args)
+            last, ranged = self.last
+            if key != last:
+                ranged = self.passed.get(key)
+        except (AttributeError, TypeError, ValueError):  # no array, or a size that is no number
+            key = ranged = None
         if ranged is None:
             ranged = self.look(args)
-            if len(self.passed) > 200:
-                self.passed.clear()
-            self.passed[key] = ranged
-        for i, name, size in ranged:
-            _in_range(name, args[i], size)
+            self.remember(key, ranged)
+        for i, name, size, unsigned in ranged:
+            _in_range(name, args[i].view(unsigned), size)
         if self.also is not None:
             self.also(*args)
 
-    def look(self, args)->list: # (position, name, size) of indices whose values must be looked at
+    def remember(self, key, ranged):
+        "Arguments of this key have passed."
+        if len(self.passed) > 200:
+            self.passed.clear()
+        if key is not None:
+            self.passed[key] = ranged
+            self.last = key, ranged
+
+    def look(self, args)->list: # (position, name, size, dtype) of indices to be looked at
         "Raise unless dtypes and shapes are the declared ones."
+        if len(args) != self.count:
+            raise TypeError(f"a kernel of {self.count} arguments was given {len(args)}")
         sizes = {name: args[i] for i, name in self.numbers}
         for i, name, arg in self.arrays:
             wrong = arg.misfit(args[i], sizes) if isinstance(args[i], np.ndarray) else "is no array"
@@ -145,15 +154,19 @@ class Gate:
                 raise ValueError(f"{name} {wrong}")
         found = [(i, name, sizes.get(arg.below, arg.below), args[i].dtype)
                  for i, name, arg in self.arrays if arg.below is not None]
-        return [(i, name, size) for i, name, size, dtype in found
+        return [(i, name, size, np.dtype(f"u{dtype.itemsize}")) for i, name, size, dtype in found
                 if dtype.kind != "u" or size <= np.iinfo(dtype).max]
 
-# %% ../../nbs/core/12_kernels.ipynb #d83fa659
+# %% ../../nbs/core/12_kernels.ipynb #cf61fc34
 def _in_range(name, indices, size):
-    "Raise unless all indices are in 0..size-1."
-    unsigned = indices.view(f"u{indices.itemsize}")       # what is negative is large
-    if indices.size and unsigned.max() >= size:
+    "Raise unless all indices, read as unsigned (what is negative is large), are below the size."
+    if indices.size and indices.max() >= size:
         raise ValueError(f"{name} holds an index outside of 0..{size - 1}")
+
+def _key_of(names, arrays, numbers):
+    "A function of the arguments: dtypes and shapes of the arrays, and the numbers that are sizes."
+    parts = [f"{name}.dtype, {name}.shape, " for name in arrays] + [f"{n}, " for n in numbers]
+    return eval(f"lambda {', '.join(names)}: ({''.join(parts)})")
 
 def gate(function, declared, also=None)->Gate:
     "The gate of a function with these declared arguments."
@@ -211,7 +224,8 @@ def plain(result):
     """Numbers as a compiled function hands them out: Python's, not numpy's (which divide integers
     otherwise)."""
     if isinstance(result, tuple):
-        return tuple(map(plain, result))
+        parts = map(plain, result)
+        return result._make(parts) if hasattr(result, "_make") else tuple(parts)
     return (
         result.item() if isinstance(result, np.generic) and result.dtype.names is None else result
     )

@@ -107,20 +107,29 @@ class StumpState(State):
     @property
     def scores(self): return self.rows.margin*self.rows.sign
 
-# %% ../../nbs/core/14_loop_kernels.ipynb #1e5c38d3
-@serves(StumpOracle, AdaBoost)
-class StumpAdaBoost(Conversation):
-    "AdaBoost over stumps: a pass over the joint columns and one over the rows per round."
-    @classmethod
-    def fits(cls, oracle, master):
-        "Signs only: least-squares stumps answer with real numbers."
-        return type(master) is AdaBoost and oracle.kind == "sign" and not oracle.partial
-
+# %% ../../nbs/core/14_loop_kernels.ipynb #ec1d13f7
+class _FusedStumps(Conversation):
+    "A conversation whose state is kept by `StumpRows`."
     def __init__(self, oracle, master, y, weights=None, n_classes=2, learning_rate=1., sample=None):
         self.oracle, self.master, self.learning_rate = oracle, master, learning_rate
         self.rows = StumpRows(oracle, y, weights)
         self.state = StumpState(self.rows, y)
         self.hypotheses, self.coefficients, self.spent, self.over = [], [], 0, False
+
+    def note(self, stump, coefficient):
+        "Write a stump down that the rows know already."
+        self.hypotheses.append(stump)
+        self.coefficients.append(coefficient)
+        self.spent += 1
+
+# %% ../../nbs/core/14_loop_kernels.ipynb #09cbb32f
+@serves(StumpOracle, AdaBoost)
+class StumpAdaBoost(_FusedStumps):
+    "AdaBoost over stumps: a pass over the joint columns and one over the rows per round."
+    @classmethod
+    def fits(cls, oracle, master):
+        "Signs only: least-squares stumps answer with real numbers."
+        return type(master) is AdaBoost and oracle.kind == "sign" and not oracle.partial
 
     def round(self):
         "Search, weigh, reweight."
@@ -153,9 +162,7 @@ class StumpAdaBoost(Conversation):
         state.loss *= z
         state.error, state.edge = rows.error, 1 - 2*error
         state.facts = dict(weighted_error=error)
-        self.hypotheses.append(stump)
-        self.coefficients.append(alpha)
-        self.spent += 1
+        self.note(stump, alpha)
 
 # %% ../../nbs/core/14_loop_kernels.ipynb #d4d9f269
 def step_factors(error:float, alpha:float, total:float)->tuple:
@@ -165,20 +172,16 @@ def step_factors(error:float, alpha:float, total:float)->tuple:
     z = (1 - error)*down + error*up
     return down/(z*total), up/(z*total), z
 
-# %% ../../nbs/core/14_loop_kernels.ipynb #86114e43
+# %% ../../nbs/core/14_loop_kernels.ipynb #b258ac7b
 @serves(StumpOracle, Gentle)
-class StumpGentle(Conversation):
+class StumpGentle(_FusedStumps):
     "Gentle AdaBoost over least-squares stumps, normalised by powers of two."
+    shift = 0               # the loss is this power of two times the sum of the weights
+
     @classmethod
     def fits(cls, oracle, master):
         "Least-squares stumps only."
         return type(master) is Gentle and oracle.kind == "real" and not oracle.partial
-
-    def __init__(self, oracle, master, y, weights=None, n_classes=2, learning_rate=1., sample=None):
-        self.oracle, self.master, self.learning_rate, self.shift = oracle, master, learning_rate, 0
-        self.rows = StumpRows(oracle, y, weights)
-        self.state = StumpState(self.rows, y)
-        self.hypotheses, self.coefficients, self.spent, self.over = [], [], 0, False
 
     def round(self):
         "Search, add, reweight."
@@ -197,9 +200,7 @@ class StumpGentle(Conversation):
         self.shift += exponent
         state.error = rows.error
         state.loss = math.ldexp(rows.total/UNIT, self.shift)
-        self.hypotheses.append(stump)
-        self.coefficients.append(coefficient)
-        self.spent += 1
+        self.note(stump, coefficient)
 
 # %% ../../nbs/core/14_loop_kernels.ipynb #29fbdd53
 @kernel(work=lambda stumps, alphas, X, out: 8*len(stumps)*len(X), stumps=Arg("records", "T"),

@@ -77,13 +77,16 @@ def _flatten_json(value, path, leaves):
     raise ValueError(f"cannot store {path}: a {type(value).__name__} is not plain data (a base "
                      "learner or a generator of random numbers cannot be written without pickle)")
 
-# %% ../../nbs/core/09_models.ipynb #275f6727
+# %% ../../nbs/core/09_models.ipynb #ad34d92f
 def rebuild(node:dict,    # skeleton
             leaves:list,  # arrays and tables, in the order of the file
            ):             # the state
     "State from its skeleton."
     (kind, value), = node.items()
-    if kind == "leaf": return leaves[value]
+    if kind == "leaf":
+        if type(value) is not int or not 0 <= value < len(leaves):
+            raise ValueError("it refers to an array that is not there")
+        return leaves[value]
     if kind in ("value", "values"): return value
     if kind == "float": return float(value)
     if kind == "list": return [rebuild(v, leaves) for v in value]

@@ -13,7 +13,7 @@ __all__ = ['STUMP', 'ALL_ROWS', 'SAMPLE', 'UNIT', 'WORTH', 'stump_value', 'stump
            'best_class_stump', 'record_class_stump', 'LearnerOracle', 'learner_says',
            'real_outputs', 'fit_learner', 'describe_stump', 'DecisionStumpClassifier']
 
-# %% ../../nbs/core/02_stumps.ipynb #46eae379
+# %% ../../nbs/core/02_stumps.ipynb #2f7201e1
 import math
 import os
 from typing import Any, NamedTuple
@@ -24,7 +24,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from .models import TABLE_FIELDS, Labels, Records
 from .stump_kernels import (CRITERIA, best_split, class_split, distinct_columns,
                                          encode_columns, histograms, join_codes, outputs_of_stumps,
-                                         row_hashes, take_apart)
+                                         row_hashes, sorted_values, take_apart)
 from .plots import readable
 from .tables import encode_labels, normalise_weights, tabular_input
 
@@ -74,25 +74,33 @@ def enough(rows:np.ndarray)->bool:
     "Are there enough different rows in a sample to take quantiles of?"
     return len(np.unique(row_hashes(np.ascontiguousarray(rows)))) >= SAMPLE//2
 
-# %% ../../nbs/core/02_stumps.ipynb #62c318ad
+# %% ../../nbs/core/02_stumps.ipynb #edb0955b
+def _ascending(column):
+    "The values of a column in order, without NaN, and the places where the next one is larger."
+    v = sorted_values(column)
+    v = v[:np.searchsorted(v, np.nan)]                               # NaN sorts last
+    return v, np.flatnonzero(v[1:] > v[:-1])
+
+def _even_jumps(jumps, n, max_bins):
+    "The first jump at or behind each quantile of n sorted values."
+    at = np.searchsorted(jumps, (np.arange(1, max_bins)*n)//max_bins - 1)
+    return jumps[np.unique(at[at < len(jumps)])]
+
 def quantile_cuts(sample:np.ndarray, max_bins:int)->np.ndarray:
     "At most `max_bins - 1` cut points that share the values of a sample out evenly."
-    v = np.sort(sample)
-    v = v[:np.searchsorted(v, np.nan)]                               # NaN sorts last
-    jumps = np.flatnonzero(v[1:] > v[:-1])
-    # the first jump at or behind each quantile
-    at = np.searchsorted(jumps, (np.arange(1, max_bins)*len(v))//max_bins - 1)
-    jumps = jumps[np.unique(at[at < len(jumps)])]
+    v, jumps = _ascending(sample)
+    jumps = _even_jumps(jumps, len(v), max_bins)
     return midpoints(v[jumps], v[jumps+1])
 
-# %% ../../nbs/core/02_stumps.ipynb #1cb3906e
+# %% ../../nbs/core/02_stumps.ipynb #83a6d20d
 def numeric_cuts(column:np.ndarray,   # one numeric column, NaN for missing
                  max_bins,            # most bins for its values, or None for all distinct values
                 )->np.ndarray:        # ascending cut points
     "Cut points of a numeric column: all midpoints between distinct values, or quantiles of them."
-    values = np.unique(column[~np.isnan(column)])
-    few = max_bins is None or len(values) <= max_bins
-    return (midpoints(values[:-1], values[1:]) if few else quantile_cuts(column, max_bins)) + 0.
+    v, jumps = _ascending(column)
+    if max_bins is not None and len(jumps) >= max_bins:
+        jumps = _even_jumps(jumps, len(v), max_bins)
+    return midpoints(v[jumps], v[jumps+1]) + 0.
 
 # %% ../../nbs/core/02_stumps.ipynb #0aa55047
 def encode_with(X:np.ndarray, points:list, kinds:list, has_nan:np.ndarray)->tuple:
@@ -255,8 +263,100 @@ def _pack(codes, n_codes, groups):
     sizes = np.array([g.size for g in groups])
     return Joint(np.array([g.codes for g in groups]), sizes, home, part)
 
-# %% ../../nbs/core/02_stumps.ipynb #cc46dc2c
-class StumpOracle:
+# %% ../../nbs/core/02_stumps.ipynb #8b12b9a5
+class _StumpReader:
+    "What a stump says, looks at, and reads like, without the rows it was found on."
+    @staticmethod
+    def apply(stump:np.ndarray, X:np.ndarray)->np.ndarray:
+        """The stump on new rows.
+
+        Parameters
+        ----------
+        stump : ndarray
+            a hypothesis that the oracle has answered with
+        X : ndarray
+            rows, one per example: an array, or a table with named columns
+
+        Returns
+        -------
+        ndarray
+        """
+        return stump_outputs(stump, X)[0]
+
+    @staticmethod
+    def features(stump:np.ndarray)->list:
+        """The features a stump looks at: one.
+
+        Parameters
+        ----------
+        stump : ndarray
+            a hypothesis that the oracle has answered with
+
+        Returns
+        -------
+        list
+        """
+        return [int(stump["feature"])]
+
+    @staticmethod
+    def describe(stump:np.ndarray, names:list)->str:
+        """A stump in words.
+
+        Parameters
+        ----------
+        stump : ndarray
+            a hypothesis that the oracle has answered with
+        names : list
+            names of the columns
+
+        Returns
+        -------
+        str
+        """
+        return describe_stump(stump, names)
+
+class _FeatureDraws:
+    "Draws the features that a question may cut; the draws can be taken up again."
+    rng: Any
+    n_codes: np.ndarray
+    colsample: float
+    partial: bool
+
+    def draw(self)->np.ndarray:
+        """Positions of the features that the next question may cut.
+
+        Returns
+        -------
+        ndarray
+        """
+        d = len(self.n_codes)
+        if not self.partial:
+            return np.arange(d)
+        return np.sort(self.rng.permutation(d)[:max(1, round(self.colsample*d))])
+
+    def memory(self)->dict:
+        """State of the generator that draws features, for check-points.
+
+        Returns
+        -------
+        dict
+        """
+        _, key, position, *_ = self.rng.get_state()
+        return dict(key=key, position=np.array(position)) if self.partial else {}
+
+    def remember(self, told:dict, # what `memory` gave
+                )->None:
+        """Go on drawing where a check-point was written.
+
+        Parameters
+        ----------
+        told : dict
+            what `memory` gave
+        """
+        self.rng.set_state(("MT19937", told["key"], int(told["position"]), 0, 0.))
+
+# %% ../../nbs/core/02_stumps.ipynb #514341ba
+class StumpOracle(_StumpReader, _FeatureDraws):
     """Answers which stump is best for labels `y` and weights `w`; data is prepared once.
 
     Parameters
@@ -303,12 +403,7 @@ class StumpOracle:
                  n_classes:int|None=None, # for stumps that name a class; None for signs or reals
                  colsample:float=1.,    # share of the features that a question may cut
                  random_state:"int|None"=None): # seed of the features that are drawn
-        if criterion not in CRITERIA:
-            raise ValueError(f"criterion must be one of {list(CRITERIA)}, got {criterion!r}")
-        check_bins(max_bins)
-        n_threads(n_jobs)
-        if not 0 < colsample <= 1:
-            raise ValueError(f"colsample must be above 0 and at most 1, got {colsample!r}")
+        _check_settings(max_bins, criterion, n_jobs, colsample)
         X, kinds = _check_rows(X, kinds)
         self.kinds, self.criterion, self.n_jobs = kinds, criterion, n_jobs
         self.n_classes = n_classes
@@ -358,88 +453,6 @@ class StumpOracle:
         if self.kind == "class":
             return self.best_class(targets, weights, self.n_classes or 2)
         return self.best(targets, weights)
-
-    def draw(self)->np.ndarray:
-        """Positions of the features that the next question may cut.
-
-        Returns
-        -------
-        ndarray
-        """
-        d = len(self.n_codes)
-        if not self.partial:
-            return np.arange(d)
-        return np.sort(self.rng.permutation(d)[:max(1, round(self.colsample*d))])
-
-    def memory(self)->dict:
-        """State of the generator that draws features, for check-points.
-
-        Returns
-        -------
-        dict
-        """
-        _, key, position, *_ = self.rng.get_state()
-        return dict(key=key, position=np.array(position)) if self.partial else {}
-
-    def remember(self, told:dict, # what `memory` gave
-                )->None:
-        """Go on drawing where a check-point was written.
-
-        Parameters
-        ----------
-        told : dict
-            what `memory` gave
-        """
-        self.rng.set_state(("MT19937", told["key"], int(told["position"]), 0, 0.))
-
-    @staticmethod
-    def apply(stump:np.ndarray, X:np.ndarray)->np.ndarray:
-        """The stump on new rows.
-
-        Parameters
-        ----------
-        stump : ndarray
-            a hypothesis that the oracle has answered with
-        X : ndarray
-            rows, one per example: an array, or a table with named columns
-
-        Returns
-        -------
-        ndarray
-        """
-        return stump_outputs(stump, X)[0]
-
-    @staticmethod
-    def features(stump:np.ndarray)->list:
-        """The features a stump looks at: one.
-
-        Parameters
-        ----------
-        stump : ndarray
-            a hypothesis that the oracle has answered with
-
-        Returns
-        -------
-        list
-        """
-        return [int(stump["feature"])]
-
-    @staticmethod
-    def describe(stump:np.ndarray, names:list)->str:
-        """A stump in words.
-
-        Parameters
-        ----------
-        stump : ndarray
-            a hypothesis that the oracle has answered with
-        names : list
-            names of the columns
-
-        Returns
-        -------
-        str
-        """
-        return describe_stump(stump, names)
 
     def best(self, y:np.ndarray, w:np.ndarray)->tuple:
         """Best stump for signs (or real targets) `y` under weights `w`, and its edge.
@@ -498,6 +511,16 @@ def check_bins(max_bins)->None:
     whole = isinstance(max_bins, (int, np.integer)) and not isinstance(max_bins, bool)
     if max_bins is not None and not (whole and 2 <= max_bins <= 1 << 24):
         raise ValueError(f"max_bins must be None or a whole number of at least 2, got {max_bins!r}")
+
+# %% ../../nbs/core/02_stumps.ipynb #e3333b7c
+def _check_settings(max_bins, criterion, n_jobs, colsample):
+    "Raise unless the settings of an oracle make sense."
+    if criterion not in CRITERIA:
+        raise ValueError(f"criterion must be one of {list(CRITERIA)}, got {criterion!r}")
+    check_bins(max_bins)
+    n_threads(n_jobs)
+    if not 0 < colsample <= 1:
+        raise ValueError(f"colsample must be above 0 and at most 1, got {colsample!r}")
 
 # %% ../../nbs/core/02_stumps.ipynb #60a4412f
 def _check_rows(X, kinds):

@@ -7,10 +7,10 @@ win, and where they lose"""
 # %% auto #0
 __all__ = ['MADE', 'OUR_METHODS', 'RIVAL_METHODS', 'FIT_SECONDS', 'QUICK', 'SLOW', 'ATLAS_FIELDS',
            'atlas_table', 'Entry', 'our_entry', 'rival_entry', 'count_terms', 'hand_over',
-           'run_fold', 'atlas_plan', 'method_entry', 'run_method', 'method_code', 'write_atlas',
+           'atlas_fold', 'atlas_plan', 'method_entry', 'run_method', 'method_code', 'write_atlas',
            'atlas_rows', 'store_atlas', 'atlas', 'method_means', 'table_means', 'coverage',
-           'fold_cells', 'table_gaps', 'beside', 'mean_ranks', 'critical_difference', 'plot_ranks',
-           'debts']
+           'fold_cells', 'table_gaps', 'side_by_side', 'mean_ranks', 'critical_difference',
+           'plot_ranks', 'debts']
 
 # %% ../../nbs/lab/11_atlas.ipynb #239d1923
 import csv
@@ -192,7 +192,9 @@ def _area(P, y):
     return float(np.mean([roc_auc_score(y == k, P[:, k]) for k in np.unique(y)]))
 
 # %% ../../nbs/lab/11_atlas.ipynb #9030867e
-def run_fold(model, reads:str, table:str, method:str, fold:int, limit:float=FIT_SECONDS, **_)->dict:
+def atlas_fold(
+    model, reads: str, table: str, method: str, fold: int, limit: float = FIT_SECONDS, **_
+) -> dict:
     "One fold of one method on one table."
     frame, y, nominal = atlas_table(table)
     train, test = fold_rows(y, fold)
@@ -234,7 +236,7 @@ def run_method(method:str, fold:int, out=None, n_jobs:int=1, progress:bool=True,
     words = " ".join(repr(entry.model).split())
     units = [dict(table=t, method=method, fold=fold, settings=words)
              for t in tables or [*rule_tables(), *MADE]]
-    rows = run_units(partial(run_fold, entry.model, entry.reads), units, out, n_jobs,
+    rows = run_units(partial(atlas_fold, entry.model, entry.reads), units, out, n_jobs,
                      f"{method}, fold {fold}", progress).to_pylist()
     return [{**r, "code": method_code(entry.model)} for r in rows]
 
@@ -341,7 +343,7 @@ def table_gaps(rows:list, one:str, other:str, quantity:str="accuracy")->dict: # 
     return {t: float(np.mean(g)) for t, g in gaps.items()}
 
 # %% ../../nbs/lab/11_atlas.ipynb #cafab0d6
-def beside(rows:list, other:str="LightGBM")->pd.DataFrame: # one row per method
+def side_by_side(rows:list, other:str="LightGBM")->pd.DataFrame: # one row per method
     "Means of every method and of another on the folds that both have."
     found = []
     for method in (*OUR_METHODS, *RIVAL_METHODS):

@@ -17,8 +17,7 @@ from ..compositional.estimator import CompositionalBoostClassifier, informative_
 from ..compositional.rules import mine_rules
 from ..compositional.transactions import item_matrix
 from ..images.codebook import cached_codebook, image_words
-from ..images.pictures import (decode_image, have_images, image_table, list_column,
-                                      map_images,
+from ..images.pictures import (decode_image, image_table, list_column, map_images,
                                       resize_image)
 from .experiments import reproduction, run_units
 

@@ -861,8 +861,8 @@ class OneClassLPBoost(OutlierMixin, _Describer):
     >>> from boostlit import OneClassLPBoost
     >>> X, y = load_wine(return_X_y=True)
     >>> model = OneClassLPBoost(nu=.1, random_state=0).fit(X[y == 0, :4])
-    >>> print((model.predict(X[y == 1, :4]) == -1).sum(), "of", (y == 1).sum(), "strangers rejected")
-    32 of 71 strangers rejected
+    >>> strangers = X[y == 1, :4]
+    >>> print((model.predict(strangers) == -1).sum(), "of", len(strangers), "strangers rejected")
     """
     @staticmethod
     def file_fields(parameters:dict, state:dict)->dict:

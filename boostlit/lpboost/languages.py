@@ -11,7 +11,7 @@ __all__ = ['LEAVES', 'HUGE', 'TREE_ARRAYS', 'ITEM', 'PATTERN_SIGNS', 'LANGUAGES'
            'LearnerLanguage', 'SpokenOracle', 'merge_rows', 'check_patterns', 'check_trees',
            'check_graph_codes', 'NodeLabel']
 
-# %% ../../nbs/lpboost/10_languages.ipynb #0396f782
+# %% ../../nbs/lpboost/10_languages.ipynb #b392eb8d
 from typing import Any
 import numpy as np
 from sklearn.tree import DecisionTreeClassifier
@@ -20,6 +20,7 @@ from ..core.models import Array, Records
 from ..core.stumps import STUMP, LearnerOracle, describe_stump, stump_outputs
 from .column_generation import ColumnOracle
 from .interior_point import StumpFamily
+from ..mining.molecules import are_bonds, pattern_smarts
 from ..mining.subgraphs import SubgraphOracle, contains, describe_pattern
 from ..mining.weighted_search import ItemsetOracle
 
@@ -306,7 +307,7 @@ class ItemsetLanguage(_Signed):
     def fields():
         return {"items": Array("int32", ("patterns", "length"), -1, "items"), "sign": PATTERN_SIGNS}
 
-# %% ../../nbs/lpboost/10_languages.ipynb #ce54e2df
+# %% ../../nbs/lpboost/10_languages.ipynb #003d56e7
 def packed_patterns(packed)->list:
     "(root, code, length) of every packed subgraph."
     return [(int(r), c[:n]) for r, c, n in zip(packed["root"], packed["code"], packed["length"])]
@@ -333,8 +334,9 @@ class SubgraphLanguage(_Signed):
 
     @staticmethod
     def words(est, packed):
-        return [describe_pattern(root, code, est.node_names_, est.edge_names_)
-                for root, code in packed_patterns(packed)]
+        names = est.node_names_, est.edge_names_
+        say = pattern_smarts if are_bonds(*names) else describe_pattern
+        return [say(root, code, *names) for root, code in packed_patterns(packed)]
 
     @staticmethod
     def fields():

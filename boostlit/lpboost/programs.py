@@ -134,7 +134,7 @@ def language_fields(language:str)->dict:
                 "centre_rows_": Array("int64", ("centres",), 0, 2**62), "gamma_": Real(0., 1e301)}
     return {"node_names_": Each(NodeLabel(), "nodes"), "edge_names_": Each(NodeLabel(), "edges")}
 
-# %% ../../nbs/lpboost/12_programs.ipynb #f9c92edd
+# %% ../../nbs/lpboost/12_programs.ipynb #e524bef9
 def lpboost_fields(state:dict, program:str)->dict:
     "What the file of an estimator of this page holds."
     language = state.get("language_")
@@ -161,7 +161,8 @@ def check_models(est:Any)->None:
                 support is not None and len(support) != patterns):
             raise ValueError("its models_ hold constants and patterns that do not add up")
         check_patterns(est, m["patterns"])
-    if hasattr(est, "classes_") and len(est.models_) not in (1, len(est.classes_)):
+    few = est.program == "two-class" and len(est.classes_) < 2
+    if few or hasattr(est, "classes_") and len(est.models_) not in (1, len(est.classes_)):
         raise ValueError("its models_ do not match its classes_")
 
 def trial_graph(est:Any)->Any:

@@ -6,12 +6,12 @@ from one table"""
 # %% auto #0
 __all__ = ['WIDE', 'WORDS', 'Scratch', 'layout', 'new_scratch', 'mine_bits', 'table_of_root']
 
-# %% ../../nbs/mining/07_bit_kernels.ipynb #6d6dbe6d
+# %% ../../nbs/mining/07_bit_kernels.ipynb #1aff5ec5
 from collections import namedtuple
 import numpy as np
 from ..core.kernels import kernel
 from .bitsets import (popcount, lowest_bit, gather_bits, gather_plan, inner,
-                                     transpose64, item_bits)
+                                     item_bits)
 
 # %% ../../nbs/mining/07_bit_kernels.ipynb #3d1551d2
 _0, _1, _6, _63, _64, _ALL = (np.uint64(v) for v in (0, 1, 6, 63, 64, 2**64 - 1))
@@ -37,22 +37,22 @@ def _inside(cols, o, T, a, W):
         if T[a+w] & ~cols[o+w]: return False
     return True
 
-# %% ../../nbs/mining/07_bit_kernels.ipynb #5f0706a4
-# T covers, L candidates and Lc their counts, P items of the set, E exclusions
-_Search = namedtuple("_Search", "cols rows names codes voc F T L Lc P E")
+# %% ../../nbs/mining/07_bit_kernels.ipynb #e5213812
+# T covers, L candidates and Lc their counts, P items of the set, E exclusions, merged rows
+_Search = namedtuple("_Search", "cols rows names codes voc F T L Lc P E merged copies")
 (_W, _U, _COLS, _ROWS, _NAMES, _CODES, _N, _HIGH,
  _LO, _C, _AT, _COVER, _EX, _SIZE, _WIDTH) = range(15)
 
-# %% ../../nbs/mining/07_bit_kernels.ipynb #b13b560a
+# %% ../../nbs/mining/07_bit_kernels.ipynb #d1162258
 def layout(bits, n, min_support, target, codes, K):
     "Arrays of the search, from item bits and class codes."
     W = bits.shape[1]
     support = np.bitwise_count(bits).sum(1, dtype=np.int64)
     voc = np.flatnonzero(support >= min_support)
     full = voc[support[voc] == n] if target else voc[:0]
-    m, U = len(voc), max(1, -(-len(voc)//64))
-    house = np.zeros((n, U), np.uint64)
-    longest = _transpose(bits[voc], n, house, np.empty(64, np.uint64))
+    house = _as_rows(bits[voc], n)
+    m, U = len(voc), house.shape[1]
+    longest = int(np.bitwise_count(house).sum(1).max(initial=0))
     depth = int(longest) + 2
     cols = np.zeros((2*(m + K) + 8)*max(W, 2) + 16*(m + K + 1), np.uint64)
     columns = cols[:(m + K)*W].reshape(m + K, W)
@@ -76,28 +76,33 @@ def layout(bits, n, min_support, target, codes, K):
     E = np.zeros((depth + 2)*U + 1, np.uint64)
     local = np.empty(2*n + 64 if K else 1, np.uint32)
     if K: local[:n] = codes
-    search = _Search(cols, rows, names, local, voc.astype(np.int32), F, T, L, Lc, P, E)
-    return search, full, int(longest)
+    search = _Search(cols, rows, names, local, voc.astype(np.int32), F, T, L, Lc, P, E,
+                     *_merged(house, K))
+    return search, full, longest
 
 # %% ../../nbs/mining/07_bit_kernels.ipynb #236d9351
 def _mask(b): # boolean (n,) -> words
     return item_bits(b[:, None])[0][0]
 
-# %% ../../nbs/mining/07_bit_kernels.ipynb #73640915
-@kernel()
-def _transpose(bits, n, rows, block):
-    "Covers of items -> rows of items, and the length of the longest row."
-    longest, V = 0, rows.shape[1]
-    for v in range(V):
-        for w in range(bits.shape[1]):
-            for k in range(64): block[k] = bits[64*v + k, w] if 64*v + k < bits.shape[0] else _0
-            transpose64(block)
-            for k in range(min(64, n - 64*w)): rows[64*w + k, v] = block[k]
-    for r in range(n):
-        size = 0
-        for v in range(V): size += popcount(rows[r, v])
-        longest = max(longest, size)
-    return longest
+# %% ../../nbs/mining/07_bit_kernels.ipynb #0b3e9a7d
+def _as_rows(bits, n):
+    "Covers of items -> rows of items, 64 items at a time."
+    rows = np.zeros((n, max(1, -(-len(bits)//64))), np.uint64)
+    for v in range(0, len(bits), 64):
+        block = np.unpackbits(np.ascontiguousarray(bits[v:v + 64]).view(np.uint8), axis=1,
+                              count=n, bitorder="little")
+        rows[:, v >> 6] = item_bits(block.view(bool))[0][:, 0] if n else 0
+    return rows
+
+# %% ../../nbs/mining/07_bit_kernels.ipynb #341e5c39
+_MANY = 2048                  # rows from which on equal ones are looked for
+
+def _merged(rows, classes):
+    "Different rows of one word and how often each is there; none if that would save little."
+    if rows.shape[1] == 1 and len(rows) >= _MANY and not classes:
+        different, copies = np.unique(rows[:, 0], return_counts=True)
+        if 2*len(different) <= len(rows): return different, copies.astype(np.int32)
+    return np.empty(0, np.uint64), np.empty(0, np.int32)
 
 # %% ../../nbs/mining/07_bit_kernels.ipynb #42eb9208
 @inner
@@ -296,7 +301,7 @@ def _move(S, f, g, min_support, K, keep, old, plan):
     for w in range(V): S.T[g[_COVER] + w] = _ALL
     if size & _63: S.T[g[_COVER] + V - _1] = (_1 << (size & _63)) - _1
 
-# %% ../../nbs/mining/07_bit_kernels.ipynb #096ce55f
+# %% ../../nbs/mining/07_bit_kernels.ipynb #cc80ae60
 WIDE, WORDS = 10, 16          # most candidates in a table, most words of items
 
 @inner
@@ -307,11 +312,24 @@ def _width(S, f, min_support):
     while c < WIDE and hi - c > lo and slack >= size - np.int64(S.Lc[hi-1-c]):
         slack -= size - np.int64(S.Lc[hi-1-c])
         c += 1
-    return c if S.P.shape[1] <= WORDS and 16 << c >= size*f[_U] else 0
+    rows = np.int64(size*f[_U])
+    if len(S.merged): rows = min(rows, len(S.merged))
+    return c if S.P.shape[1] <= WORDS and 16 << c >= rows else 0
 
-# %% ../../nbs/mining/07_bit_kernels.ipynb #fc65d95b
+# %% ../../nbs/mining/07_bit_kernels.ipynb #c00a9f7a
 @inner
-def _fill(S, f, c, counts, tally, common, mask, table, plan):
+def _fill_merged(S, items, tally, common, known, held, plan):
+    "The different rows that hold the set, with their copies."
+    for r in range(np.uint64(len(S.merged))):
+        x = S.merged[r]
+        if x & items == items:
+            s = gather_bits(x, held, plan)
+            tally[s] += S.copies[r]
+            common[s] &= x & known
+
+# %% ../../nbs/mining/07_bit_kernels.ipynb #0775bfc0
+@inner
+def _fill(S, f, depth, c, counts, tally, common, mask, table, plan):
     "Rows of the cover by the candidates they hold exactly: how many, and what they share."
     U, J, base, hi = f[_U], _1, f[_ROWS], f[_LO] + f[_C]
     if counts is not None: J = np.uint64(counts.shape[1] + 1)
@@ -326,6 +344,9 @@ def _fill(S, f, c, counts, tally, common, mask, table, plan):
     for u in range(U): gather_plan(table[u], plan[u])
     for x in range(J << np.uint64(c)): tally[x] = 0
     for x in range(U << np.uint64(c)): common[x] = _ALL
+    if _0 < np.uint64(len(S.merged)) < f[_SIZE]:
+        _fill_merged(S, S.P[depth, 0], tally, common, mask[0], table[0], plan[0])
+        return
     if U == _1 and J == _1:
         held, known, p = table[0], mask[0], plan[0]
         for w in range(f[_W]):
@@ -487,14 +508,14 @@ def new_scratch(search, classes:int)->Scratch:
                    words(32*V), words(32*V), words(V), words(U), words(U), words(V), words(V),
                    words(V, 6))
 
-# %% ../../nbs/mining/07_bit_kernels.ipynb #9a7cf1fd
+# %% ../../nbs/mining/07_bit_kernels.ipynb #ebb64b23
 @inner
 def _by_table(S, t, f, depth, c, target, min_support, max_length, need, items, offsets, supports,
               counts, ns, ni):
     "The sets of the last c candidates of a node, all at once; returns the ends of the buffers."
     J = _1
     if counts is not None: J = np.uint64(counts.shape[1] + 1)
-    _fill(S, f, c, counts, t.tally, t.common, t.mask, t.table, t.plan)
+    _fill(S, f, depth, c, counts, t.tally, t.common, t.mask, t.table, t.plan)
     _sweep(t.tally, t.common, f[_U], c, J)
     n = _pick(t.tally, t.common, f[_U], c, J, target > 0, min_support, t.chosen)
     _halves(S, f, depth, t.table, t.low, t.high)

@@ -5,13 +5,13 @@ by one machine instruction, transposed in blocks"""
 
 # %% auto #0
 __all__ = ['popcount', 'lowest_bit', 'prefetch', 'gather_plan', 'gather_bits', 'Instruction',
-           'Inner', 'inner', 'read_transactions', 'item_bits', 'row_bits', 'unpack_bits', 'cover',
-           'covers', 'transpose64']
+           'Inner', 'inner', 'Twin', 'twin', 'TwinKernel', 'twin_kernel', 'read_transactions',
+           'item_bits', 'row_bits', 'unpack_bits', 'cover', 'covers', 'transpose64']
 
-# %% ../../nbs/mining/01_bitsets.ipynb #2c271cd5
+# %% ../../nbs/mining/01_bitsets.ipynb #daa98531
 import types
 import numpy as np
-from ..core.kernels import Kernel, LOCK, kernel
+from ..core.kernels import BUDGET, Kernel, LOCK, kernel
 from .baskets import read_baskets
 
 # %% ../../nbs/mining/01_bitsets.ipynb #1af5bad1
@@ -53,6 +53,38 @@ class Inner(Kernel):
 def inner(function)->Inner:
     "Decorator: make a function a kernel that only kernels call."
     return Inner(function)
+
+# %% ../../nbs/mining/01_bitsets.ipynb #2c809286
+class Twin(Inner):
+    "An inner kernel that is not interpreted but has a version in NumPy, with the same bits."
+    def __init__(self, function, numpy_version):
+        super().__init__(function)
+        self.numpy_version = numpy_version
+
+    def __call__(self, *args):
+        return self.numpy_version(*args)
+
+def twin(numpy_version): # a function of the same arguments
+    "Decorator: give an inner kernel a version in NumPy for where nothing is compiled."
+    return lambda function: Twin(function, numpy_version)
+
+class TwinKernel(Kernel):
+    "A kernel whose version in NumPy runs while the budget of steps lasts."
+    def __init__(self, function, numpy_version, work):
+        super().__init__(function, work)
+        self.numpy_version = numpy_version
+
+    def __call__(self, *args):
+        compiled = self.ready and BUDGET.mode != "python"
+        if not compiled and BUDGET.pays(self.work(*args)):
+            return self.numpy_version(*args)
+        return super().__call__(*args)
+
+def twin_kernel(numpy_version, # a function of the same arguments
+                work,          # steps of a call of it, from the arguments
+               ):
+    "Decorator: a kernel with a version in NumPy."
+    return lambda function: TwinKernel(function, numpy_version, work)
 
 # %% ../../nbs/mining/01_bitsets.ipynb #245104c2
 def _inner_function(function):
@@ -197,29 +229,24 @@ def _set_bits(pointers, items, by_item, bits):
             i, j = (items[a], row) if by_item else (row, items[a])
             bits[i, j >> 6] |= np.uint64(1) << np.uint64(j & 63)
 
-# %% ../../nbs/mining/01_bitsets.ipynb #8dee2ac1
-@kernel()
-def _pack_columns(table):
-    n, d = table.shape
-    out, word = np.zeros((d, (n + 63) >> 6), np.uint64), np.empty(d, np.uint64)
-    for w in range(out.shape[1]):
-        word[:] = 0
-        for b in range(min(64, n - 64*w)):
-            row, shift = table[64*w + b], np.uint64(b)
-            for c in range(d):
-                word[c] |= np.uint64(row[c]) << shift
-        out[:, w] = word
-    return out
-
-# %% ../../nbs/mining/01_bitsets.ipynb #771d9ee8
+# %% ../../nbs/mining/01_bitsets.ipynb #7a4de170
 def _pack(table): # boolean (n, d) -> uint64 (d, words of n bits)
-    table = np.ascontiguousarray(table)
-    if table.size > 1 << 18:
-        return _pack_columns(table)
     n, d = table.shape
-    padded = np.zeros((d, -(-n//64)*64), bool)
-    padded[:, :n] = table.T
-    return np.packbits(padded, axis=1, bitorder="little").view("<u8").astype(np.uint64, copy=False)
+    out = np.zeros((d, 8*-(-n//64)), np.uint8)
+    out[:, :-(-n//8)] = np.packbits(table, axis=0, bitorder="little").T
+    return out.view("<u8").astype(np.uint64, copy=False)
+
+def _pack_lists(pointers, items, by_item, bits):
+    "The same from compressed rows, through boolean blocks of a few thousand rows."
+    n, d = len(pointers) - 1, bits.shape[0] if by_item else 64*bits.shape[1]
+    step = max(1, (1 << 16)//max(d, 1))*64
+    for a in range(0, n, step):
+        b = min(n, a + step)
+        flags = np.zeros((b - a, d), bool)
+        owner = np.repeat(np.arange(b - a), np.diff(pointers[a:b + 1]))
+        flags[owner, items[pointers[a]:pointers[b]]] = True
+        if by_item: bits[:, a >> 6:(b + 63) >> 6] = _pack(flags)
+        else: bits[a:b] = _pack(flags.T)
 
 # %% ../../nbs/mining/01_bitsets.ipynb #46dc8075
 def read_transactions(transactions, n_items=None):
@@ -235,7 +262,7 @@ def read_transactions(transactions, n_items=None):
         raise ValueError(f"item {rows.items.max()} does not fit a vocabulary of {d} items")
     return rows._replace(n_items=d)
 
-# %% ../../nbs/mining/01_bitsets.ipynb #d26c7d06
+# %% ../../nbs/mining/01_bitsets.ipynb #2568f6ea
 def _bits(transactions, n_items, by_item):
     rows = read_transactions(transactions, n_items)
     if isinstance(rows, np.ndarray): return _pack(rows if by_item else rows.T), *rows.shape
@@ -245,7 +272,9 @@ def _bits(transactions, n_items, by_item):
         raise ValueError(f"{d} items by {n} rows need more than 8 GB of bits; "
                          "renumber the items from 0 without gaps")
     bits = np.zeros((d, -(-n//64)) if by_item else (n, -(-d//64)), np.uint64)
-    _set_bits(pointers, items, by_item, bits)
+    dense = n*d <= 32*len(items) + (1 << 16)
+    blocks = dense and not _set_bits.ready and BUDGET.pays(len(items)//8)
+    (_pack_lists if blocks else _set_bits)(pointers, items, by_item, bits)
     return bits, n, d
 
 # %% ../../nbs/mining/01_bitsets.ipynb #60c96622

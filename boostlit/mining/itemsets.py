@@ -8,7 +8,7 @@ __all__ = ['apriori', 'fp_growth', 'closed_reference', 'itemset_schema', 'iter_i
            'mine_itemsets', 'closed_itemsets', 'frequent_itemsets', 'maximal_itemsets',
            'generator_itemsets', 'top_itemsets']
 
-# %% ../../nbs/mining/02_itemsets.ipynb #f228cb5e
+# %% ../../nbs/mining/02_itemsets.ipynb #d59d1355
 import itertools
 import numbers
 import threading
@@ -20,8 +20,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 import pyarrow as pa
+import pyarrow.compute as pc
 from ..core.tables import progress_bar
-from .baskets import Baskets, read_baskets, support_count
+from .baskets import Baskets, arrow_numbers, read_baskets, support_count, to_arrow
 
 from .bitsets import item_bits
 
@@ -606,7 +607,7 @@ def generator_itemsets(transactions:Any, min_support:int|float, max_length:int|N
     return mine_itemsets(transactions, min_support, "generators", max_length, y, None, max_sets,
                          None, progress, n_jobs=n_jobs)
 
-# %% ../../nbs/mining/02_itemsets.ipynb #6fb4b2a1
+# %% ../../nbs/mining/02_itemsets.ipynb #3c2da82f
 def top_itemsets(transactions,        # anything `read_baskets` takes
                  k:int,               # how many closed sets
                  min_length:int=1,    # only sets of at least this many items
@@ -623,11 +624,11 @@ def top_itemsets(transactions,        # anything `read_baskets` takes
     while True:
         least = floor if score is not None else max(floor, least*2//3)
         table = mine_itemsets(baskets, least, y=y)
-        lengths = table["items"].combine_chunks().value_lengths() if len(table) else []
-        table = table.filter(pa.array(np.asarray(lengths) >= min_length))
+        lengths = arrow_numbers(pc.list_value_length(table["items"]))
+        table = table.take(to_arrow(np.flatnonzero(lengths >= min_length)))
         if len(table) >= k or least == floor: break
-    support = table["support"].to_numpy()
+    support = arrow_numbers(table["support"])
     if score is None: value = support
     else: value = np.asarray(score(support, np.array(table["counts"].to_pylist())
                                    if y is not None else None, n))
-    return table.take(pa.array(np.argsort(-value, kind="stable")[:k]))
+    return table.take(to_arrow(np.argsort(-value, kind="stable")[:k]))

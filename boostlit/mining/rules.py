@@ -7,14 +7,14 @@ patterns that chance alone would show"""
 __all__ = ['association_measures', 'corrected', 'association_rules', 'rules_of_sets',
            'Significance', 'class_signs', 'westfall_young', 'tarone', 'significant_itemsets']
 
-# %% ../../nbs/mining/03_rules.ipynb #cda3b664
+# %% ../../nbs/mining/03_rules.ipynb #eaeddb93
 from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 from scipy.special import chdtrc
 from scipy.stats import hypergeom
 from ..core.tables import progress_bar
-from .baskets import read_baskets
+from .baskets import arrow_numbers, read_baskets, to_arrow, words_to_arrow
 from .bitsets import covers, item_bits
 from .itemsets import iter_itemsets, mine_itemsets
 
@@ -51,17 +51,16 @@ def corrected(p,                    # p-values of all tests that were made
     out[order] = np.minimum(1, sorted_p)
     return out
 
-# %% ../../nbs/mining/03_rules.ipynb #9a88369e
+# %% ../../nbs/mining/03_rules.ipynb #d9a13bfe
 class _Sets:
     "Frequent sets as flat arrays, with supports of their parts found by digest."
     def __init__(self, table, n, n_items):
-        lists = table["items"].combine_chunks() if len(table) else pa.array([],
-                                                                            pa.list_(pa.int32()))
+        lists = table["items"].combine_chunks()
         flat = lists.flatten()
-        self.items = np.asarray(flat.indices if pa.types.is_dictionary(flat.type) else flat)
-        self.size = np.asarray(lists.value_lengths()).astype(np.int64)
+        self.items = arrow_numbers(flat.indices if pa.types.is_dictionary(flat.type) else flat)
+        self.size = arrow_numbers(lists.value_lengths()).astype(np.int64)
         self.start, self.n = np.cumsum(self.size) - self.size, n
-        self.support = table["support"].to_numpy()
+        self.support = arrow_numbers(table["support"])
         self.key = np.random.default_rng(7).integers(1, 2**63, max(n_items, 1), dtype=np.uint64)
         self.digest = np.add.reduceat(self.key[self.items],
                                       self.start) if len(table) else np.empty(0, np.uint64)
@@ -118,15 +117,15 @@ def _splits(sets, size, single):
         parts.append(_Splits(whole, left, right, np.full(len(whole), mask)))
     return _Splits(*(np.concatenate(column) for column in zip(*parts)))
 
-# %% ../../nbs/mining/03_rules.ipynb #06caea4f
+# %% ../../nbs/mining/03_rules.ipynb #072f782d
 def _lists_of(sets, which, names):
     "An Arrow list column of some of the sets."
     size = sets.size[which]
     at = np.repeat(sets.start[which] - np.cumsum(size) + size, size) + np.arange(size.sum())
-    flat = pa.array(sets.items[at].astype(np.int32))
+    flat = to_arrow(sets.items[at].astype(np.int32))
     if names is not None: flat = pa.DictionaryArray.from_arrays(flat, names)
-    return pa.ListArray.from_arrays(pa.array(np.concatenate([[0], np.cumsum(size)]), pa.int32()),
-                                    flat)
+    ends = np.concatenate([[0], np.cumsum(size)]).astype(np.int32)
+    return pa.ListArray.from_arrays(to_arrow(ends), flat)
 
 # %% ../../nbs/mining/03_rules.ipynb #08a0fad7
 def association_rules(transactions:Any,           # anything `read_baskets` takes
@@ -173,14 +172,10 @@ def association_rules(transactions:Any,           # anything `read_baskets` take
     Examples
     --------
     >>> from boostlit import association_rules, read_baskets
-    >>> baskets = [
-    ...     ["bread", "butter"], ["bread", "butter", "jam"], ["bread"], ["butter", "bread"], ["tea"],
-    ... ] * 4
+    >>> baskets = [["bread", "butter"], ["bread", "butter", "jam"], ["bread"], ["tea"]]*4
     >>> rules = association_rules(baskets, min_support=4, min_confidence=.7)
     >>> first = rules.select(["antecedent", "consequent", "confidence"]).to_pylist()[0]
     >>> print(read_baskets(baskets).names.to_pylist(), first, sep="\\n")
-    ['bread', 'butter', 'jam', 'tea']
-    {'antecedent': ['butter'], 'consequent': ['bread'], 'confidence': 1.0}
     """
     if consequents not in ("single", "any"):
         raise ValueError(f'consequents must be "single" or "any", got {consequents!r}')
@@ -194,7 +189,7 @@ def association_rules(transactions:Any,           # anything `read_baskets` take
 # %% ../../nbs/mining/03_rules.ipynb #5c03fa9c
 _COUNTS = ("support", "antecedent_support", "consequent_support")
 
-# %% ../../nbs/mining/03_rules.ipynb #5b8a62a3
+# %% ../../nbs/mining/03_rules.ipynb #408cae28
 def rules_of_sets(table, n, n_items, names, min_confidence, single, redundant, correction):
     "Rules from a table of all frequent sets."
     sets = _Sets(table, n, n_items)
@@ -213,8 +208,8 @@ def rules_of_sets(table, n, n_items, names, min_confidence, single, redundant, c
     keep = keep[np.lexsort((rules.mask[keep], -counts[0][keep], -measures["confidence"][keep]))]
     columns = dict(antecedent=_lists_of(sets, rules.left[keep], names),
                    consequent=_lists_of(sets, rules.right[keep], names))
-    columns |= {name: pa.array(value[keep]) for name, value in zip(_COUNTS, counts)}
-    return pa.table(columns | {name: pa.array(value[keep]) for name, value in measures.items()})
+    columns |= {name: to_arrow(value[keep]) for name, value in zip(_COUNTS, counts)}
+    return pa.table(columns | {name: to_arrow(value[keep]) for name, value in measures.items()})
 
 # %% ../../nbs/mining/03_rules.ipynb #1178eebc
 class _Fisher:
@@ -318,18 +313,19 @@ def tarone(patterns, count, y, alpha=.05)->Significance: # count(low, most)
     return Significance(threshold, low, len(rows),
                         sorted((r for r in rows if r[3] <= threshold), key=lambda r: r[3]))
 
-# %% ../../nbs/mining/03_rules.ipynb #9e1ba9a1
+# %% ../../nbs/mining/03_rules.ipynb #738acc4d
 def _itemset_blocks(baskets, block=2048):
     "A source of closed itemsets with their covers, for the two tests."
     bits, n, _ = item_bits(baskets)
     def patterns(low, high):
         for batch in iter_itemsets(baskets, low):
-            keep = batch.filter(pa.array(batch.column("support").to_numpy() < high))
+            rare = arrow_numbers(batch.column("support")) < high
+            keep = batch.take(to_arrow(np.flatnonzero(rare)))
             for start in range(0, keep.num_rows, block):
                 lists = keep.column("items").slice(start, block)
                 flat = lists.flatten()
-                items = np.asarray(flat.indices if pa.types.is_dictionary(flat.type) else flat)
-                pointers = np.concatenate([[0], np.cumsum(np.asarray(lists.value_lengths()))])
+                items = arrow_numbers(flat.indices if pa.types.is_dictionary(flat.type) else flat)
+                pointers = np.concatenate([[0], np.cumsum(arrow_numbers(lists.value_lengths()))])
                 yield lists.to_pylist(), covers(bits, n, pointers, items)
     def count(low, most):
         total = 0
@@ -339,7 +335,15 @@ def _itemset_blocks(baskets, block=2048):
         return total
     return patterns, count
 
-# %% ../../nbs/mining/03_rules.ipynb #4e7bdcdb
+# %% ../../nbs/mining/03_rules.ipynb #f4da2832
+def _lists(rows, names):
+    "Lists of numbers, or of words if there are names, as an Arrow list column."
+    flat = [item for row in rows for item in row]
+    ends = to_arrow(np.cumsum([0] + [len(row) for row in rows], dtype=np.int32))
+    values = to_arrow(np.array(flat, np.int32)) if names is None else words_to_arrow(flat)
+    return pa.ListArray.from_arrays(ends, values)
+
+# %% ../../nbs/mining/03_rules.ipynb #bc851fd1
 def significant_itemsets(transactions:Any,           # anything `read_baskets` takes
                          y:Any,                      # two classes, one label a transaction
                          alpha:float=.05,            # bound on the chance that any claim is false
@@ -392,11 +396,9 @@ def significant_itemsets(transactions:Any,           # anything `read_baskets` t
     elif method == "tarone": found = tarone(patterns, count, y, alpha)
     else: raise ValueError(f'method must be "westfall-young" or "tarone", got {method!r}')
     columns = list(zip(*found.rows)) or [()]*4
-    kind = pa.list_(pa.int32() if baskets.names is None else pa.string())
-    table = pa.table({"items": pa.array(columns[0], kind),
-                      "support": pa.array(columns[1], pa.int64()),
-                      "count": pa.array(columns[2], pa.int64()), "p_value": pa.array(columns[3],
-                                                                                     pa.float64())})
+    numbers = {name: to_arrow(np.array(column, kind)) for name, column, kind in
+               zip(("support", "count", "p_value"), columns[1:], (np.int64, np.int64, np.float64))}
+    table = pa.table({"items": _lists(columns[0], baskets.names)} | numbers)
     return table.replace_schema_metadata({"threshold": repr(found.threshold),
                                           "min_support": str(found.min_support),
                                           "tested": str(found.tested)})

@@ -9,13 +9,14 @@ __all__ = ['GraphSet', 'graph_set', 'as_graphs', 'to_graph_set', 'graph_pairs', 
            'significant_subgraphs', 'pattern_counts', 'contains', 'describe_pattern',
            'plot_pattern', 'plot_search_tree']
 
-# %% ../../nbs/mining/05_subgraphs.ipynb #b22d84d1
+# %% ../../nbs/mining/05_subgraphs.ipynb #18ef4ba2
 from collections import namedtuple
 import heapq
 import numpy as np
 from ..core.plots import PALETTE
 from .graph_kernels import (code_graph, count_images, evaluate_nodes,
-                                           expand_pattern, project_row)
+                                           extend_embeddings, frame_of, grown, project_row)
+from .molecules import are_molecules, molecule_graphs
 from .rules import Significance, tarone, class_signs, westfall_young
 
 # %% ../../nbs/mining/05_subgraphs.ipynb #c277e412
@@ -71,8 +72,8 @@ def graph_set(nodes:list,           # one list of node labels a graph
         ptr, b[order].astype(np.int32), label[order], len(nodes), node_names, edge_names,
     )
 
-# %% ../../nbs/mining/05_subgraphs.ipynb #63777937
-def as_graphs(X,                 # GraphSet, Arrow table, networkx graphs or (nodes, edges) pairs
+# %% ../../nbs/mining/05_subgraphs.ipynb #8a27bb17
+def as_graphs(X,                 # Arrow table, networkx graphs, (nodes, edges) pairs, SMILES
              )->list:            # one (nodes, edges) pair a graph
     "Any accepted collection of graphs as plain lists."
     if hasattr(X, "column_names"):
@@ -81,6 +82,8 @@ def as_graphs(X,                 # GraphSet, Arrow table, networkx graphs or (no
         edges = [[(e["src"], e["dst"], e.get("label", 0)) for e in g or []]
                  for g in X["edges"].to_pylist()]
         return [(list(v or []), e) for v, e in zip(X["nodes"].to_pylist(), edges)]
+    X = X.to_pylist() if hasattr(X, "to_pylist") else list(X)
+    if are_molecules(X): return molecule_graphs(X)
     return [_networkx_pair(g) if hasattr(g, "nodes") and hasattr(g, "edges") else _plain_pair(g)
             for g in X]
 
@@ -186,46 +189,15 @@ def minimum_code(labels:list, # node labels (integers)
                                    if key == best))
     return root, code
 
-# %% ../../nbs/mining/05_subgraphs.ipynb #207f50ec
-_SHAPES = ("any", "tree", "path")
-
-class PatternTree:
-    "Patterns found so far, parents before children, with their covers; grows where it is asked to."
-    def __init__(self, graphs:GraphSet,   # labelled graphs
-                 max_length:int=6,        # most edges of a pattern
-                 min_support:int=1,       # fewest graphs of a cover
-                 max_count:int=1,         # patterns [at least c images] for c up to this
-                 shape:str="any",         # "any", "tree" or "path"
-                ):
-        if shape not in _SHAPES:
-            raise ValueError(f"shape must be one of {', '.join(_SHAPES)}, got {shape!r}")
-        self.graphs, self.max_length, self.min_support = graphs, max_length, max(1, min_support)
-        self.max_count, self.shape, self.size = int(max_count), shape, 0
+# %% ../../nbs/mining/05_subgraphs.ipynb #5fe29a09
+class _Patterns:
+    "Codes and covers of patterns, in arrays that grow; parents before children."
+    def __init__(self):
+        self.size = 0
         self.parent, self.root, self.depth, self.least = (np.empty(64, np.int32) for _ in range(4))
         self.row, self.ptr = np.empty((64, 4), np.int32), np.zeros(65, np.int64)
         self.cover, self.same = np.empty(1024, np.int32), np.empty(64, np.int64)
-        self.open: dict[int, np.ndarray] = {}       # embeddings of what is not expanded
         self._covers: dict[bytes, int] = {}
-        self._scratch = (np.zeros(len(graphs.node_label), np.int32),
-                         np.zeros(graphs.n, np.int32), np.zeros(graphs.n, np.int32))
-        for label in range(len(graphs.node_names)):                          # depth 0: single nodes
-            v = np.flatnonzero(graphs.node_label == label).astype(np.int32)
-            cover = np.unique(graphs.graph[v])
-            if len(cover) >= self.min_support:
-                self._append(-1, label, np.zeros(4, np.int32), 0, cover, v[:, None])
-
-    def _append(self, parent, root, row, depth, cover, emb):
-        "Store a pattern and its larger counts."
-        k = self.size
-        self._store(parent, root, row, depth, cover, 1)
-        if self.max_count > 1:
-            seen, count, least = self._scratch
-            count_images(emb, self.graphs.graph, seen, count, least)
-            for c in range(2, self.max_count + 1):
-                often = np.flatnonzero(least >= c).astype(np.int32)
-                if len(often) < self.min_support: break
-                self._store(k, root, row, depth, often, c)
-        if depth < self.max_length: self.open[k] = emb
 
     def _store(self, parent, root, row, depth, cover, least):
         "One more line of the arrays."
@@ -250,6 +222,44 @@ class PatternTree:
             k = self.parent[k]
         return np.array(rows[::-1], np.int32).reshape(-1, 4)
 
+# %% ../../nbs/mining/05_subgraphs.ipynb #27f419eb
+_SHAPES = ("any", "tree", "path")
+
+class PatternTree(_Patterns):
+    "Patterns found so far, parents before children, with their covers; grows where it is asked to."
+    def __init__(self, graphs:GraphSet,   # labelled graphs
+                 max_length:int=6,        # most edges of a pattern
+                 min_support:int=1,       # fewest graphs of a cover
+                 max_count:int=1,         # patterns [at least c images] for c up to this
+                 shape:str="any",         # "any", "tree" or "path"
+                ):
+        if shape not in _SHAPES:
+            raise ValueError(f"shape must be one of {', '.join(_SHAPES)}, got {shape!r}")
+        self.graphs, self.max_length, self.min_support = graphs, max_length, max(1, min_support)
+        super().__init__()
+        self.max_count, self.shape = int(max_count), shape
+        self.open: dict[int, np.ndarray] = {}       # embeddings of what is not expanded
+        self._scratch = (np.zeros(len(graphs.node_label), np.int32),
+                         np.zeros(graphs.n, np.int32), np.zeros(graphs.n, np.int32))
+        for label in range(len(graphs.node_names)):                          # depth 0: single nodes
+            v = np.flatnonzero(graphs.node_label == label).astype(np.int32)
+            cover = np.unique(graphs.graph[v])
+            if len(cover) >= self.min_support:
+                self._append(-1, label, np.zeros(4, np.int32), 0, cover, v[:, None])
+
+    def _append(self, parent, root, row, depth, cover, emb):
+        "Store a pattern and its larger counts."
+        k = self.size
+        self._store(parent, root, row, depth, cover, 1)
+        if self.max_count > 1:
+            seen, count, least = self._scratch
+            count_images(emb, self.graphs.graph, seen, count, least)
+            for c in range(2, self.max_count + 1):
+                often = np.flatnonzero(least >= c).astype(np.int32)
+                if len(often) < self.min_support: break
+                self._store(k, root, row, depth, often, c)
+        if depth < self.max_length: self.open[k] = emb
+
     def _fits(self, code, row):
         "Whether a further row stays in the family."
         if self.shape == "any": return True
@@ -257,17 +267,18 @@ class PatternTree:
 
     def expand(self, k):
         "Mine the children of pattern `k`, once."
-        emb = self.open.pop(k, None)
+        emb = self.open.get(k)
         if emb is None: return
         g, code = self.graphs, self.code(k)
-        rows, e_ptr, out, c_ptr, cover = expand_pattern(
-            code, len(code), self.root[k], emb, g.node_label, g.graph, g.ptr, g.to, g.edge_label,
-            max(1, len(g.edge_names)), len(g.node_names))
-        for c in range(len(rows)):
-            if c_ptr[c+1]-c_ptr[c] < self.min_support or not self._fits(code, rows[c]): continue
-            e = out[e_ptr[c]:e_ptr[c+1], :emb.shape[1]+(rows[c, 0] < rows[c, 1])]
-            self._append(k, self.root[k], rows[c], self.depth[k]+1, cover[c_ptr[c]:c_ptr[c+1]],
-                         np.ascontiguousarray(e))
+        frame = frame_of(code, self.root[k], max(1, len(g.edge_names)), len(g.node_names))
+        nodes = emb[:, frame.path]
+        found = np.empty((3, int((g.ptr[nodes + 1] - g.ptr[nodes]).sum())), np.int64)
+        m = extend_embeddings(frame, emb, g.node_label, g.ptr, g.to, g.edge_label, found)
+        children = list(grown(frame, code, emb, g.graph, found[:, :m], self.min_support))
+        del self.open[k]                 # from here on it is done; Ctrl-C before leaves it open
+        for row, cover, longer in children:
+            if self._fits(code, row):
+                self._append(k, self.root[k], row, self.depth[k]+1, cover, longer)
 
     def expand_all(self):
         "Enumerate every pattern up to `max_length` edges."
@@ -391,7 +402,7 @@ def _subgraph_blocks(graphs, max_length):
             if len(block): yield names, covered
     return patterns, lambda low, most: len(mined(low)[1])
 
-# %% ../../nbs/mining/05_subgraphs.ipynb #94b54ef5
+# %% ../../nbs/mining/05_subgraphs.ipynb #98c038e8
 def significant_subgraphs(graphs,                  # any collection of graphs
                           y,                       # two classes, one label a graph
                           max_length:int=4,        # most edges of a pattern
@@ -399,13 +410,14 @@ def significant_subgraphs(graphs,                  # any collection of graphs
                           method:str="westfall-young", # or "tarone"
                           n_permutations:int=1000, # shuffles of the labels
                           seed:int=0,              # of the shuffles
+                          progress:bool=False,     # show how many patterns were tested
                          )->Significance:          # rows of ((root, code), support, count, p-value)
     "Connected subgraphs associated with the class, with the family-wise error controlled."
     graphs = to_graph_set(graphs)
     labels = class_signs(y, graphs.n)
     patterns, count = _subgraph_blocks(graphs, max_length)
     if method == "tarone": return tarone(patterns, count, labels, alpha)
-    return westfall_young(patterns, labels, alpha, n_permutations, seed)
+    return westfall_young(patterns, labels, alpha, n_permutations, seed, progress)
 
 # %% ../../nbs/mining/05_subgraphs.ipynb #e2743b47
 def pattern_counts(graphs:GraphSet,  # graphs coded with the same label names

@@ -7,14 +7,13 @@ astronomically many by branch and bound"""
 __all__ = ['pattern_gain', 'best_itemset_reference', 'best_itemsets', 'ItemsetOracle',
            'itemset_outputs', 'count_patterns']
 
-# %% ../../nbs/mining/04_weighted_search.ipynb #b7a9032b
+# %% ../../nbs/mining/04_weighted_search.ipynb #8878051f
 import numbers
 import numpy as np
 from ..core.tables import progress_bar
 from .baskets import support_count
 from .bitsets import row_bits, item_bits, cover
-from .search_kernels import (PLACE, count_walk, keep_best, new_walk,
-                                            search_at_once, search_walk)
+from .search_kernels import Asked, Top, count_walk, keep_best, search
 
 # %% ../../nbs/mining/04_weighted_search.ipynb #f1492847
 def pattern_gain(X:np.ndarray,  # boolean transactions (n, items)
@@ -50,7 +49,7 @@ def best_itemset_reference(X:np.ndarray,        # boolean transactions (n, items
     walk((), np.ones(len(X), bool))
     return best, nodes
 
-# %% ../../nbs/mining/04_weighted_search.ipynb #90a5aa97
+# %% ../../nbs/mining/04_weighted_search.ipynb #f6c113ee
 def _prepare(rows, u, kind, max_length, min_support, k, d):
     u = np.ascontiguousarray(u, dtype=np.float64)
     if u.shape != (len(rows),):
@@ -64,45 +63,36 @@ def _prepare(rows, u, kind, max_length, min_support, k, d):
     if not whole(k): raise ValueError(f"k must be an integer of at least 1, got {k!r}")
     longest = int(np.bitwise_count(rows).sum(1).max()) if rows.size else 0
     longest = max(1, min(longest, max_length or longest))
-    top = (np.empty((k, longest), np.int32), np.zeros(k, np.int64), np.zeros(k, np.int64),
-           np.zeros(k), np.zeros(k, np.uint64))
+    top = Top(np.empty((k, longest), np.int32), np.zeros(k, np.int64), np.zeros(k, np.int64),
+              np.zeros(k), np.zeros(k, np.uint64))
     return u, longest, top
 
 _support_count = support_count
 
-# %% ../../nbs/mining/04_weighted_search.ipynb #0dca5ade
-_SLICE = 1 << 16          # patterns between two returns to Python, where Ctrl-C is heard
-
-# %% ../../nbs/mining/04_weighted_search.ipynb #76337b3e
-def _in_slices(rows, u, key, d, longest, min_support, signed, threshold, budget, dive, found, top):
-    "The same with a pause after every slice, for searches that may be long."
-    walk, nodes = new_walk(*rows.shape, u, d, longest, dive), 0
-    while True:
-        found, done = search_walk(rows, u, key, longest, min_support, signed, threshold,
-                              min(budget, nodes + _SLICE), dive, found, top, walk)
-        nodes = int(walk.marks[PLACE, 2])
-        if done or nodes >= budget: return found, nodes, done
-
-# %% ../../nbs/mining/04_weighted_search.ipynb #2d269695
-def _run(rows, u, d, longest, top, min_support, signed, threshold, budget, allow_empty):
-    key = np.random.default_rng(0).integers(1, 2**63, len(u), dtype=np.int64).astype(np.uint64)
+# %% ../../nbs/mining/04_weighted_search.ipynb #45e6be63
+def _run(asked, d, top, budget, allow_empty):
+    "The empty pattern, then the two passes; returns patterns kept, evaluated, and if it ended."
     found = nodes = 0
     if allow_empty:
-        S, nodes = u.sum(), 1
-        g, o = (-S, -1) if signed and S < 0 else (S, 1)
-        if g > threshold:
-            found = keep_best(0, g, o, np.zeros(1, np.int32), 0, -1,
-                          np.bitwise_xor.reduce(key) if len(key) else np.uint64(0), *top)
-    if d == 0 or len(u) == 0: return found, nodes, True
-    args = (rows, u, key, d, longest, min_support, signed, threshold)
-    found, a, done = search_at_once(*args, min(budget - nodes, 4*d), True, found, top)
+        S, nodes = asked.total, 1
+        gain, omega = (-S, -1) if asked.signed and S < 0 else (S, 1)
+        if gain > asked.threshold:
+            found = keep_best(top, 0, gain, omega, (), 0, -1, np.bitwise_xor.reduce(asked.key))
+    if d == 0 or len(asked.u) == 0: return found, nodes, True
+    found, a, done = search(asked, d, top, found, min(budget - nodes, 4*d), True)
     if not done and nodes + a < budget:
-        search = search_at_once if min(budget, d**longest) <= _SLICE else _in_slices
-        found, b, done = search(*args, budget - nodes - a, False, found, top)
+        found, b, done = search(asked, d, top, found, budget - nodes - a, False)
         a += b
     return found, nodes + a, done
 
-# %% ../../nbs/mining/04_weighted_search.ipynb #1fb7942c
+# %% ../../nbs/mining/04_weighted_search.ipynb #2c0842c1
+def _ask(rows, u, longest, min_support, signed, threshold):
+    "Rows and weights as a question; the sum goes from the first row to the last."
+    key = np.random.default_rng(0).integers(1, 2**63, len(u), dtype=np.int64).astype(np.uint64)
+    total = float(np.cumsum(u)[-1]) if len(u) else 0.
+    return Asked(np.ascontiguousarray(rows), u, key, total, longest, min_support, signed, threshold)
+
+# %% ../../nbs/mining/04_weighted_search.ipynb #05a12b28
 def best_itemsets(transactions,          # anything `read_baskets` takes, or a tuple from `row_bits`
                   u,                     # signed weights, w*y
                   max_length:int|None=None,   # largest pattern; None for no limit
@@ -114,21 +104,17 @@ def best_itemsets(transactions,          # anything `read_baskets` takes, or a t
                   allow_empty:bool=True, # whether the empty pattern takes part
                  )->tuple:               # list of (items, omega, gain), best first
     "The `k` patterns of largest gain above `threshold`, one for each distinct cover."
-    packed = isinstance(transactions,
-                        tuple) and len(transactions) == 3 and isinstance(transactions[0],
-                                                                         np.ndarray)
+    packed = (isinstance(transactions, tuple) and len(transactions) == 3
+              and isinstance(transactions[0], np.ndarray))
     rows, n, d = transactions if packed else row_bits(transactions)
     u, longest, top = _prepare(rows, u, kind, max_length, min_support, k, d)
-    support, signed, budget = support_count(min_support, n), kind == "signed", int(node_budget
-                                                                                    or 2**62)
+    support, signed, budget = support_count(min_support, n), kind == "signed", node_budget or 2**62
     live, constant = u != 0, abs(u.sum()) if signed else 0.
     if support > 1: live[:] = True
-    threshold = float(threshold)
-    found, nodes, done = _run(rows[live], u[live], d, longest, top, support, signed, threshold,
-                              budget, allow_empty)
-    if not live.all() and constant > threshold and (found < k or top[3][-1] < constant):
-        found, again, done = _run(rows, u, d, longest, top, support, signed, threshold, budget,
-                                  allow_empty)
+    wanted = longest, support, signed, float(threshold)
+    found, nodes, done = _run(_ask(rows[live], u[live], *wanted), d, top, int(budget), allow_empty)
+    if not live.all() and constant > threshold and (found < k or top.gains[-1] < constant):
+        found, again, done = _run(_ask(rows, u, *wanted), d, top, int(budget), allow_empty)
         nodes += again
     items, lengths, omegas, gains, _ = top
     return [(tuple(sorted(items[a, :lengths[a]].tolist())), int(omegas[a]), float(gains[a]))

@@ -1,0 +1,64 @@
+"""Boosted stumps and products for numbers."""
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import load_diabetes
+from sklearn.ensemble import GradientBoostingRegressor
+from sklearn.utils.estimator_checks import check_estimator
+from boostlit.quadratic.regression import (
+    AbsoluteLoss, GentleBoostRegressor, QuadraticBoostRegressor, SquaredLoss, weighted_median,
+)
+
+MODELS = [GentleBoostRegressor(8), QuadraticBoostRegressor(8, n_restarts=2, random_state=0)]
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda m: type(m).__name__)
+def test_scikit_learn_takes_it(model):
+    failed = [r for r in check_estimator(model, on_fail=None) if r["status"] == "failed"]
+    assert not failed, [(r["check_name"], r["exception"]) for r in failed]
+
+
+def test_stumps_are_gradient_boosting_with_one_cut():
+    X, z = load_diabetes(return_X_y=True)
+    ours = GentleBoostRegressor(30, learning_rate=.1, max_bins=None).fit(X, z)
+    peer = GradientBoostingRegressor(n_estimators=30, learning_rate=.1, max_depth=1).fit(X, z)
+    assert np.allclose(ours.predict(X), peer.predict(X), atol=1e-8)
+
+
+@pytest.mark.parametrize("loss", [SquaredLoss(), AbsoluteLoss()])
+def test_no_step_is_better(loss):
+    g = np.random.default_rng(0)
+    for _ in range(50):
+        r, w, h = g.normal(size=7), g.random(7), g.choice([-1., 0., 1.], 7)
+        total = lambda c: w @ loss.losses(c*h, r)
+        c = loss.step(r, h, w)
+        assert total(c) <= min(total(c + d) for d in g.normal(size=30)) + 1e-12
+
+
+def test_weights_are_rows_that_stand_several_times():
+    g = np.random.default_rng(1)
+    X, z, times = g.normal(size=(40, 3)), g.normal(size=40), g.integers(0, 4, 40)
+    often = GentleBoostRegressor(20).fit(np.repeat(X, times, 0), np.repeat(z, times))
+    heavy = GentleBoostRegressor(20).fit(X, z, sample_weight=times)
+    assert np.allclose(often.predict(X), heavy.predict(X))
+    assert weighted_median(np.array([1., 2., 9.]), np.array([1., 1., 3.])) == 9
+
+
+@pytest.mark.parametrize("bad, word", [
+    (dict(loss="huber"), "loss"), (dict(learning_rate=-1.), "learning_rate"),
+    (dict(n_estimators=0), "n_estimators"),
+])
+def test_nonsense_is_refused_with_its_name(bad, word):
+    with pytest.raises(ValueError, match=word):
+        GentleBoostRegressor(**bad).fit(np.eye(4), np.arange(4.))
+
+
+def test_holes_words_and_sparse_matrices():
+    g = np.random.default_rng(2)
+    X, z = g.normal(size=(60, 2)), g.normal(size=60)
+    X[::7, 0] = np.nan
+    assert np.isfinite(GentleBoostRegressor(5).fit(X, z).predict(X)).all()
+    with pytest.raises(TypeError, match="dense"):
+        GentleBoostRegressor(5).fit(sparse.csr_array(np.nan_to_num(X)), z)
+    with pytest.raises(ValueError, match="NaN"):
+        GentleBoostRegressor(5).fit(np.ones((3, 1)), [1., np.nan, 2.])
