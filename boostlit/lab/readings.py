@@ -26,7 +26,7 @@ class Evidence(NamedTuple):
     fits: list      # of `ReadingFit`
     numbers: int    # J
     excess: float   # phi of Eq. (2); one if noise explains the best reading
-    chance: float   # that the best of as many true readings fits as badly
+    chance: float   # at most, that the best fits as badly if the true reading is in the list
 
 # %% ../../nbs/lab/12_readings.ipynb #11270c68
 def last_unit(printed:str # a number as the paper prints it
@@ -53,5 +53,5 @@ def weigh(printed:dict,      # key -> number as printed, text
     odds = {name: math.exp(-(c - least)/(2*excess)) for name, c in chi2.items()}
     fits = [ReadingFit(name, float(np.abs(p - m).mean()), chi2[name],
                        odds[name]/sum(odds.values())) for name, m in ours.items()]
-    chance = float(stats.chi2.sf(least, len(keys)))**len(readings)
+    chance = float(stats.chi2.sf(least, len(keys)))
     return Evidence(sorted(fits, key=lambda f: f.chi2), len(keys), excess, chance)
