@@ -398,7 +398,7 @@ def test_search_bad_input_and_budget():
 
 
 def test_slices_take_the_path_of_one_stretch(monkeypatch):
-    from boostlit.mining import weighted_search as itemset_search
+    from boostlit.mining import search_kernels
 
     rng = np.random.default_rng(8)
     X = rng.random((300, 30)) < 0.5
@@ -410,7 +410,7 @@ def test_slices_take_the_path_of_one_stretch(monkeypatch):
     ):
         runs = []
         for size in (1, 17, 1 << 40):
-            monkeypatch.setattr(itemset_search, "_SLICE", size)
+            monkeypatch.setattr(search_kernels, "_SLICE", size)
             runs.append(best_itemsets(X, u, **kw))
         assert runs[0] == runs[1] == runs[2]
 

@@ -10,12 +10,12 @@ __all__ = ['FREQUENT', 'CLOSED', 'MAXIMAL', 'CLOSURES', 'FREE', 'NEXT', 'LAST', 
            'Columns', 'Task', 'Output', 'mine_branches', 'new_columns', 'enlarge', 'list_chunks',
            'branch_chunks', 'root_pairs']
 
-# %% ../../nbs/mining/06_list_kernels.ipynb #481ed02d
+# %% ../../nbs/mining/06_list_kernels.ipynb #44158d34
 from collections.abc import Iterator
 from typing import NamedTuple
 import numpy as np
-from scipy.sparse import csr_array
-from ..core.kernels import kernel
+from scipy.sparse import csr_array, triu
+from ..core.kernels import BUDGET, kernel
 from .bitsets import popcount, gather_bits, gather_plan, inner, prefetch
 
 # %% ../../nbs/mining/06_list_kernels.ipynb #d1e50bc4
@@ -207,7 +207,25 @@ def _deliver(rows, step, low, high, support, room):
                             np.full(m - high, end)])
     return _by_item(start, found[1, :end], found[2, :end], m)
 
-# %% ../../nbs/mining/06_list_kernels.ipynb #c93f09a0
+# %% ../../nbs/mining/06_list_kernels.ipynb #472bef3c
+def _product_steps(rows):
+    "Multiplications of the product: squares of the lengths of the rows."
+    stops = np.flatnonzero(rows.items == _STOP)
+    return int((np.diff(stops).astype(np.int64)**2).sum())
+
+def _by_product(rows, support):
+    "All frequent pairs with the items behind, from a product of sparse matrices."
+    held, m = rows.items != _STOP, len(rows.support)
+    ends = np.cumsum(held)[~held]
+    table = csr_array((np.ones(ends[-1], np.int64), rows.items[held].astype(np.int32), ends),
+                      shape=(len(ends) - 1, m))
+    pairs = triu(table.T @ table, 1).tocsr()
+    pairs.data[pairs.data < support] = 0
+    pairs.eliminate_zeros()
+    pairs.sort_indices()
+    return pairs
+
+# %% ../../nbs/mining/06_list_kernels.ipynb #7d137d5e
 def find_pairs(rows:Rows,      # the root
                support:int,    # smallest number of rows
                low:int=0,      # branches from here
@@ -218,7 +236,8 @@ def find_pairs(rows:Rows,      # the root
     m = len(rows.support)
     room = 16*len(rows.items) + (1 << 22) if room is None else room
     if (low, high) == (0, None):
-        behind = _deliver(rows, 1, 0, m, support, room)
+        few = not count_pairs.ready and BUDGET.pays(_product_steps(rows)//8)
+        behind = _by_product(rows, support) if few else _deliver(rows, 1, 0, m, support, room)
         return Pairs(*_flat(behind), *_flat(behind.tocsc()))
     return Pairs(*_flat(_deliver(rows, 1, low, high, support, room)),
                  *_flat(_deliver(rows, -1, low, high, support, room)))

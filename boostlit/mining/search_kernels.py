@@ -298,7 +298,7 @@ def search_walk(asked, walk, top, budget, dive, found):
     place[0], place[1] = level, fresh
     return found, level < 0
 
-# %% ../../nbs/mining/08_search_kernels.ipynb #4b7af8d1
+# %% ../../nbs/mining/08_search_kernels.ipynb #aedf8e3e
 _SLICE = 1 << 16          # most patterns between two returns to Python
 
 def search(asked:Asked,     # the question
@@ -309,7 +309,7 @@ def search(asked:Asked,     # the question
            dive:bool,       # the greedy pass
           )->tuple:         # patterns kept, patterns evaluated, whether it ended
     "One search from the root."
-    walk, slice_, nodes = new_walk(asked, d, dive), 4*d, 0
+    walk, slice_, nodes = new_walk(asked, d, dive), min(4*d, _SLICE), 0
     while True:
         found, done = search_walk(asked, walk, top, min(budget, nodes + slice_), dive, found)
         nodes, slice_ = int(walk.marks[PLACE, 2]), min(2*slice_, _SLICE)
