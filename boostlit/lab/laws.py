@@ -6,9 +6,9 @@ threads. Fifteen estimators stand trial under nine laws."""
 # %% auto #0
 __all__ = ['LAWS', 'EXACT', 'ROUNDING', 'EXCUSES', 'Sample', 'scores', 'breach', 'rows_permuted',
            'columns_permuted', 'units_of_two', 'extreme_units', 'weights_repeated',
-           'labels_renamed', 'column_doubled', 'constant_added', 'threads', 'judge', 'table_sample',
+           'labels_renamed', 'column_doubled', 'constant_added', 'threads', 'table_sample',
            'item_sample', 'pair_sample', 'block_sample', 'one_class_sample', 'defendants',
-           'promised', 'cases', 'many_rows']
+           'largest_breach', 'cases', 'many_rows']
 
 # %% ../../nbs/guide/11_laws.ipynb #43a9f730
 import warnings
@@ -101,7 +101,7 @@ LAWS: dict[str, Callable] = {
     "weights = repetition": weights_repeated, "labels renamed": labels_renamed,
     "column doubled": column_doubled, "constant column": constant_added, "threads": threads}
 
-def judge(est:Any, law:str, sample:Sample, seed:int=0)->float: # breach of the law
+def breach(est:Any, law:str, sample:Sample, seed:int=0)->float: # breach of the law
     "How far an estimator is from a law on a sample."
     rng = np.random.default_rng(seed)
     if law == "weights = repetition":
@@ -172,7 +172,7 @@ EXACT, ROUNDING = 0., 1e-9
 _ALWAYS = {"units: powers of two", "labels renamed", "threads"}
 _TO_THE_BIT = {"DecisionStump", "AdaBoost", "GentleBoost", "Quadratic, exact", "Pairwise"}
 
-def promised(name:str, law:str)->float: # largest breach
+def largest_breach(name:str, law:str)->float: # largest breach
     "What an estimator promises under a law that it is not excused from."
     if (name, law) == ("CorrectiveBilinear", "rows permuted"): return 1e-2    # a solver's tolerance
     exact = law in _ALWAYS or name in _TO_THE_BIT and law != "weights = repetition"

@@ -6,7 +6,7 @@ against a known contamination, and what exactness costs."""
 # %% auto #0
 __all__ = ['NUS', 'CS', 'TWO_CLASS', 'equalities', 'two_class_fold', 'two_classes', 'label_counts',
            'weisfeiler_lehman', 'graph_data', 'graph_model', 'graph_fold', 'graphs',
-           'contaminated_digits', 'outlier_run', 'outliers', 'search_share', 'search',
+           'contaminated_digits', 'outlier_run', 'outliers', 'search_share', 'weighted_searches',
            'master_race', 'masters']
 
 # %% ../../nbs/lpboost/06_tables.ipynb #c9b9a3df
@@ -294,7 +294,7 @@ def search_share(dataset:str, n_weightings:int=1000, seed:int=0)->dict:
 # %% ../../nbs/lpboost/06_tables.ipynb #933d48e7
 @reproduction(4, "Search", needs=("agaricus-lepiota", "kr-vs-kp"),
               title="Branch and bound against exhaustive search")
-def search(n_jobs:int=1, out=None, progress:bool=True)->list: # rows of results
+def weighted_searches(n_jobs:int=1, out=None, progress:bool=True)->list: # rows of results
     "Share of patterns visited on mushroom and kr-vs-kp."
     t = run_units(search_share, [dict(dataset=d) for d in ("agaricus-lepiota", "kr-vs-kp")],
                   out=out,
