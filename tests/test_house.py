@@ -11,7 +11,7 @@ import house  # noqa: E402
 
 # Rules that are not yet at zero everywhere: what .ci/house.json allows may only fall. All other
 # rules allow nothing. Take a rule out of this list when its last finding is gone.
-RATCHET = ["long cells"]
+RATCHET = ["lines beyond the 20th"]
 STORED = json.loads(house.STORE.read_text(encoding="utf-8"))
 ALLOWED = {rule: STORED.get(rule, {}) for rule in RATCHET}
 SURFACE = 70                                             # public names, at most
@@ -23,7 +23,8 @@ def found():
 
 
 RULES = ["long lines", "joined statements", "own imports in functions", "wrong arrows",
-         "underscore names that cross", "names with two homes", "long cells", "linter"]
+         "underscore names that cross", "names with two homes", "lines beyond the 20th",
+         "linter"]
 
 
 def above(found, rule):

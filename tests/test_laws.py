@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
 from boostlit import StumpOracle, names
-from boostlit.lab.laws import (EXCUSES, LAWS, ROUNDING, cases, defendants, breach, many_rows,
+from boostlit.lab.laws import (EXCUSES, LAWS, ROUNDING, breach_of, cases, defendants, many_rows,
                                largest_breach, table_sample)
 
 SOAK = bool(os.environ.get("BOOSTLIT_SOAK"))
@@ -16,7 +16,7 @@ TRIALS = [case for case in cases() if case not in EXCUSES]
 def test_law(name, law):
     est, sample = COURT[name]
     for seed in range(5 if SOAK else 1):
-        assert breach(est, law, sample, seed) <= largest_breach(name, law)
+        assert breach_of(est, law, sample, seed) <= largest_breach(name, law)
 
 
 def test_every_estimator_stands_trial():
@@ -29,14 +29,14 @@ def test_every_estimator_stands_trial():
 def test_rows_in_another_order_at_fifty_thousand(name):
     est = COURT[name][0]
     if "n_estimators" in est.get_params(): est = est.__class__(n_estimators=2)
-    assert breach(est, "rows permuted", many_rows()) == 0
+    assert breach_of(est, "rows permuted", many_rows()) == 0
 
 
 @pytest.mark.soak
 @pytest.mark.skipif(not SOAK, reason="long form: BOOSTLIT_SOAK=1")
 @pytest.mark.parametrize("name", ["AdaBoost", "GentleBoost"])
 def test_soak_rows_in_another_order_where_cuts_come_from_a_sample(name):
-    assert breach(COURT[name][0], "rows permuted", many_rows(300_000)) == 0
+    assert breach_of(COURT[name][0], "rows permuted", many_rows(300_000)) == 0
 
 
 class Breaker(BaseEstimator):
@@ -59,8 +59,8 @@ class Breaker(BaseEstimator):
 @pytest.mark.parametrize("law", [law for law in LAWS if law != "threads"])
 def test_every_trial_can_fail(law):
     sample = table_sample()
-    assert breach(Breaker(law), law, sample) > ROUNDING
-    assert breach(Breaker(), law, sample) == 0
+    assert breach_of(Breaker(law), law, sample) > ROUNDING
+    assert breach_of(Breaker(), law, sample) == 0
 
 
 @pytest.mark.parametrize("power", [-900, -40, -1, 3, 50, 900])

@@ -10,7 +10,7 @@ __all__ = ['LAWS', 'EXACT', 'ROUNDING', 'EXCUSES', 'Sample', 'scores', 'breach',
            'item_sample', 'pair_sample', 'block_sample', 'one_class_sample', 'defendants',
            'largest_breach', 'cases', 'many_rows']
 
-# %% ../../nbs/guide/11_laws.ipynb #43a9f730
+# %% ../../nbs/guide/11_laws.ipynb #64468974
 import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -56,7 +56,7 @@ def columns_permuted(sample:Sample, rng)->Sample:
     order = rng.permutation(sample.X.shape[sample.columns])
     return _both(sample, lambda X: np.take(X, order, axis=sample.columns))
 
-# %% ../../nbs/guide/11_laws.ipynb #673d9339
+# %% ../../nbs/guide/11_laws.ipynb #17d0f9a9
 def units_of_two(sample:Sample, rng)->Sample:
     "All columns measured in a unit that is a power of two times the old one."
     factor = 2.**int(rng.integers(-40, 41))
@@ -73,7 +73,7 @@ def weights_repeated(sample:Sample, rng)->Sample:
     y = None if sample.y is None else np.repeat(sample.y, times)
     return sample._replace(X=np.repeat(sample.X, times, axis=0), y=y, weights=None)
 
-# %% ../../nbs/guide/11_laws.ipynb #20b7ed66
+# %% ../../nbs/guide/11_laws.ipynb #ddb0f197
 def labels_renamed(sample:Sample, rng)->Sample:
     "Other names for the classes, in the same order."
     names = np.array(["apple", "pear"]) if sample.X.ndim == 2 else np.array([False, True])
@@ -94,7 +94,7 @@ def threads(sample:Sample, rng)->Sample:
     "Nothing changes but the number of threads."
     return sample
 
-# %% ../../nbs/guide/11_laws.ipynb #4002abc7
+# %% ../../nbs/guide/11_laws.ipynb #4dc4e305
 LAWS: dict[str, Callable] = {
     "rows permuted": rows_permuted, "columns permuted": columns_permuted,
     "units: powers of two": units_of_two, "units: 1e±100": extreme_units,
@@ -111,7 +111,7 @@ def breach(est:Any, law:str, sample:Sample, seed:int=0)->float: # breach of the 
     with threadpool_limits(1): alone = scores(est, sample)
     with threadpool_limits(2): return breach(alone, scores(many, sample))
 
-# %% ../../nbs/guide/11_laws.ipynb #37da7c8d
+# %% ../../nbs/guide/11_laws.ipynb #0ffccd93
 def table_sample(n:int=90, seed:int=0)->Sample:
     "Four numeric columns; two of them matter together."
     rng = np.random.default_rng(seed)
@@ -119,7 +119,7 @@ def table_sample(n:int=90, seed:int=0)->Sample:
     y = (X[:, 0] + X[:, 1]*X[:, 2] + .5*rng.normal(size=n + 40) > 0).astype(int)
     return Sample(X[:n], y[:n], None, X[n:])
 
-# %% ../../nbs/guide/11_laws.ipynb #ea137dce
+# %% ../../nbs/guide/11_laws.ipynb #b5a595da
 def item_sample()->Sample:
     "Six yes-or-no columns."
     sample = table_sample()
@@ -143,7 +143,7 @@ def block_sample()->Sample:
 
 def one_class_sample()->Sample: return table_sample()._replace(y=None)
 
-# %% ../../nbs/guide/11_laws.ipynb #12b8a4d5
+# %% ../../nbs/guide/11_laws.ipynb #bf3c5212
 def defendants()->dict: # name: (estimator, sample)
     "Every estimator of the package, small, with a sample of its kind."
     table, items, pairs, blocks = table_sample(), item_sample(), pair_sample(), block_sample()
@@ -167,7 +167,7 @@ def defendants()->dict: # name: (estimator, sample)
         "OneAndHalfClass": make("OneAndHalfClassLPBoost", table, nu=.3),
         "OneClass": make("OneClassLPBoost", one_class_sample(), nu=.3)}
 
-# %% ../../nbs/guide/11_laws.ipynb #f7a18532
+# %% ../../nbs/guide/11_laws.ipynb #7c8f2262
 EXACT, ROUNDING = 0., 1e-9
 _ALWAYS = {"units: powers of two", "labels renamed", "threads"}
 _TO_THE_BIT = {"DecisionStump", "AdaBoost", "GentleBoost", "Quadratic, exact", "Pairwise"}
@@ -178,7 +178,7 @@ def largest_breach(name:str, law:str)->float: # largest breach
     exact = law in _ALWAYS or name in _TO_THE_BIT and law != "weights = repetition"
     return EXACT if exact else ROUNDING
 
-# %% ../../nbs/guide/11_laws.ipynb #922b2429
+# %% ../../nbs/guide/11_laws.ipynb #bf70472f
 _COPIES = "distances count a copy twice"
 _WIDTH = "the width of a kernel depends on the number of columns"
 _RANDOM = "starts are drawn at random, component by component"
@@ -204,7 +204,7 @@ def cases()->list: # of (name, law)
     return [(name, law) for name in defendants() for law in LAWS
             if (name, law) != ("OneClass", "labels renamed")]
 
-# %% ../../nbs/guide/11_laws.ipynb #089c5de6
+# %% ../../nbs/guide/11_laws.ipynb #fc896c0f
 def many_rows(n:int=50_000)->Sample:
     "More distinct values than bins."
     rng = np.random.default_rng(3)

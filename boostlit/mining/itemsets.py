@@ -22,7 +22,9 @@ from numpy.typing import ArrayLike
 import pyarrow as pa
 import pyarrow.compute as pc
 from ..core.tables import progress_bar
-from .baskets import Baskets, arrow_numbers, read_baskets, support_count, to_arrow
+from boostlit.mining.baskets import (
+    Baskets, arrow_numbers, read_baskets, support_count, numbers_to_arrow,
+)
 
 from .bitsets import item_bits
 
@@ -625,10 +627,10 @@ def top_itemsets(transactions,        # anything `read_baskets` takes
         least = floor if score is not None else max(floor, least*2//3)
         table = mine_itemsets(baskets, least, y=y)
         lengths = arrow_numbers(pc.list_value_length(table["items"]))
-        table = table.take(to_arrow(np.flatnonzero(lengths >= min_length)))
+        table = table.take(numbers_to_arrow(np.flatnonzero(lengths >= min_length)))
         if len(table) >= k or least == floor: break
     support = arrow_numbers(table["support"])
     if score is None: value = support
     else: value = np.asarray(score(support, np.array(table["counts"].to_pylist())
                                    if y is not None else None, n))
-    return table.take(to_arrow(np.argsort(-value, kind="stable")[:k]))
+    return table.take(numbers_to_arrow(np.argsort(-value, kind="stable")[:k]))

@@ -14,7 +14,7 @@ import pyarrow as pa
 from scipy.special import chdtrc
 from scipy.stats import hypergeom
 from ..core.tables import progress_bar
-from .baskets import arrow_numbers, read_baskets, to_arrow, words_to_arrow
+from .baskets import arrow_numbers, read_baskets, numbers_to_arrow, words_to_arrow
 from .bitsets import covers, item_bits
 from .itemsets import iter_itemsets, mine_itemsets
 
@@ -122,10 +122,10 @@ def _lists_of(sets, which, names):
     "An Arrow list column of some of the sets."
     size = sets.size[which]
     at = np.repeat(sets.start[which] - np.cumsum(size) + size, size) + np.arange(size.sum())
-    flat = to_arrow(sets.items[at].astype(np.int32))
+    flat = numbers_to_arrow(sets.items[at].astype(np.int32))
     if names is not None: flat = pa.DictionaryArray.from_arrays(flat, names)
     ends = np.concatenate([[0], np.cumsum(size)]).astype(np.int32)
-    return pa.ListArray.from_arrays(to_arrow(ends), flat)
+    return pa.ListArray.from_arrays(numbers_to_arrow(ends), flat)
 
 # %% ../../nbs/mining/03_rules.ipynb #08a0fad7
 def association_rules(transactions:Any,           # anything `read_baskets` takes
@@ -208,8 +208,10 @@ def rules_of_sets(table, n, n_items, names, min_confidence, single, redundant, c
     keep = keep[np.lexsort((rules.mask[keep], -counts[0][keep], -measures["confidence"][keep]))]
     columns = dict(antecedent=_lists_of(sets, rules.left[keep], names),
                    consequent=_lists_of(sets, rules.right[keep], names))
-    columns |= {name: to_arrow(value[keep]) for name, value in zip(_COUNTS, counts)}
-    return pa.table(columns | {name: to_arrow(value[keep]) for name, value in measures.items()})
+    columns |= {name: numbers_to_arrow(value[keep]) for name, value in zip(_COUNTS, counts)}
+    return pa.table(
+        columns | {name: numbers_to_arrow(value[keep]) for name, value in measures.items()}
+    )
 
 # %% ../../nbs/mining/03_rules.ipynb #1178eebc
 class _Fisher:
@@ -320,7 +322,7 @@ def _itemset_blocks(baskets, block=2048):
     def patterns(low, high):
         for batch in iter_itemsets(baskets, low):
             rare = arrow_numbers(batch.column("support")) < high
-            keep = batch.take(to_arrow(np.flatnonzero(rare)))
+            keep = batch.take(numbers_to_arrow(np.flatnonzero(rare)))
             for start in range(0, keep.num_rows, block):
                 lists = keep.column("items").slice(start, block)
                 flat = lists.flatten()
@@ -339,8 +341,8 @@ def _itemset_blocks(baskets, block=2048):
 def _lists(rows, names):
     "Lists of numbers, or of words if there are names, as an Arrow list column."
     flat = [item for row in rows for item in row]
-    ends = to_arrow(np.cumsum([0] + [len(row) for row in rows], dtype=np.int32))
-    values = to_arrow(np.array(flat, np.int32)) if names is None else words_to_arrow(flat)
+    ends = numbers_to_arrow(np.cumsum([0] + [len(row) for row in rows], dtype=np.int32))
+    values = numbers_to_arrow(np.array(flat, np.int32)) if names is None else words_to_arrow(flat)
     return pa.ListArray.from_arrays(ends, values)
 
 # %% ../../nbs/mining/03_rules.ipynb #bc851fd1
@@ -396,7 +398,7 @@ def significant_itemsets(transactions:Any,           # anything `read_baskets` t
     elif method == "tarone": found = tarone(patterns, count, y, alpha)
     else: raise ValueError(f'method must be "westfall-young" or "tarone", got {method!r}')
     columns = list(zip(*found.rows)) or [()]*4
-    numbers = {name: to_arrow(np.array(column, kind)) for name, column, kind in
+    numbers = {name: numbers_to_arrow(np.array(column, kind)) for name, column, kind in
                zip(("support", "count", "p_value"), columns[1:], (np.int64, np.int64, np.float64))}
     table = pa.table({"items": _lists(columns[0], baskets.names)} | numbers)
     return table.replace_schema_metadata({"threshold": repr(found.threshold),
