@@ -6,9 +6,9 @@ threads. Fifteen estimators stand trial under nine laws."""
 # %% auto #0
 __all__ = ['LAWS', 'EXACT', 'ROUNDING', 'EXCUSES', 'Sample', 'scores', 'breach', 'rows_permuted',
            'columns_permuted', 'units_of_two', 'extreme_units', 'weights_repeated',
-           'labels_renamed', 'column_doubled', 'constant_added', 'threads', 'table_sample',
-           'item_sample', 'pair_sample', 'block_sample', 'one_class_sample', 'defendants',
-           'largest_breach', 'cases', 'many_rows']
+           'labels_renamed', 'column_doubled', 'constant_added', 'threads', 'breach_of',
+           'table_sample', 'item_sample', 'pair_sample', 'block_sample', 'one_class_sample',
+           'defendants', 'largest_breach', 'cases', 'many_rows']
 
 # %% ../../nbs/guide/11_laws.ipynb #64468974
 import warnings
@@ -101,7 +101,7 @@ LAWS: dict[str, Callable] = {
     "weights = repetition": weights_repeated, "labels renamed": labels_renamed,
     "column doubled": column_doubled, "constant column": constant_added, "threads": threads}
 
-def breach(est:Any, law:str, sample:Sample, seed:int=0)->float: # breach of the law
+def breach_of(est:Any, law:str, sample:Sample, seed:int=0)->float: # breach of the law
     "How far an estimator is from a law on a sample."
     rng = np.random.default_rng(seed)
     if law == "weights = repetition":
