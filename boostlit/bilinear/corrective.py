@@ -317,6 +317,7 @@ class CorrectiveBilinearClassifier(_ComponentModel):
     >>> X = rng.normal(size=(80, 6, 4)) + 1.5*y[:, None, None]*shape
     >>> model = CorrectiveBilinearClassifier(random_state=0).fit(X, y)
     >>> print(model.score(X, y) > .9)
+    True
     """
     #: words_ (float array, rounds x parts x words): alpha of every term
     #: penalties_ (float array, 2 x parts): the price C, once for every part

@@ -143,6 +143,11 @@ def mine_rules(transactions:Any,      # 0/1 matrix, sparse matrix, Arrow lists o
     >>> rules = mine_rules(baskets, ["a", "a", "b", "a", "b"], min_support=.2, min_lift=1.1)
     >>> lines = [f"{r['items']} -> {r['label']}, lift {r['lift']:.2f}" for r in rules.to_pylist()]
     >>> print(*lines, sep="\\n")
+    [1] -> a, lift 1.25
+    [0] -> a, lift 1.25
+    [0, 1] -> a, lift 1.67
+    [0, 2] -> a, lift 1.11
+    [0, 1, 2] -> a, lift 1.67
     """
     import pyarrow as pa
     classes, priors = _labels_and_priors(y)

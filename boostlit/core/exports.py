@@ -167,6 +167,7 @@ def to_json(est:Any # a fitted estimator that can be taken away
     >>> again = from_json(to_json(model))
     >>> gap = abs(again.predict_proba(X) - model.predict_proba(X)).max()
     >>> print("same probabilities:", bool(gap < 1e-9))
+    same probabilities: True
     """
     card = scorecard_of(est)
     terms = [dict(axes=[a._asdict() for a in t.axes], shape=t.table.shape,
@@ -211,6 +212,7 @@ def from_json(text:str # made by `to_json`
     >>> again = from_json(to_json(model))
     >>> gap = abs(again.predict_proba(X) - model.predict_proba(X)).max()
     >>> print("same probabilities:", bool(gap < 1e-9))
+    same probabilities: True
     """
     given = json.loads(text)
     if not isinstance(given, dict) or given.pop("format", None) != "boostlit scorecard 1":
@@ -409,6 +411,7 @@ def to_sql(est:Any,              # a fitted estimator that can be taken away
     >>> _ = base.execute("CREATE TABLE data (x0 REAL)")
     >>> _ = base.executemany("INSERT INTO data VALUES (?)", [(1.5,), (3.5,)])
     >>> print([["no", "yes"][row[3] > .5] for row in base.execute(query)])
+    ['no', 'yes']
     """
     card = scorecard_of(est)
     names = [_sql_name(n) for n in card.names]

@@ -241,7 +241,7 @@ def run_method(method:str, fold:int, out=None, n_jobs:int=1, progress:bool=True,
 
 def method_code(model)->str:
     "Fingerprint of our code, or the rival's version."
-    kind = type(model[-1] if hasattr(model, "steps") else model)
+    kind: Any = type(model[-1] if hasattr(model, "steps") else model)
     package = kind.__module__.partition(".")[0]
     if package == "boostlit": return code_hash(kind)
     return f"{package} {version('scikit-learn' if package == 'sklearn' else package)}"

@@ -71,7 +71,7 @@ def detection_windows(dataset:str,      # "mit-pedestrians" or "mit-cars"
         chosen = np.sort(np.random.default_rng(seed).permutation(chosen)[:n_objects])
     objects = with_mirrors(objects.take(chosen))
     pictures = pictures.take(halves(len(pictures), seed + 1)[part])
-    sizes = [decode_image(b.as_py()).shape for b in pictures]
+    sizes = np.array([decode_image(b.as_py()).shape for b in pictures])
     places = background_windows(
         sizes, o["height"], o["width"], n_background // 2, o["scales"], 2 * seed + part
     )
@@ -231,8 +231,8 @@ def detection_rows(dataset:str, item:str,         # which objects, which figure 
     base = dict(
         paper=1, item=item, dataset=dataset, seeds=len(a), link="quadratic/08_detection.ipynb"
     )
-    size = (f"{a[0]['n_train']:,} training windows, {a[0]['n_features']:,} features; "
-            f"always saying background: {a[0]['always_background']:.2f} %")
+    words = (f"{a[0]['n_train']:,} training windows, {a[0]['n_features']:,} features; "
+             f"always saying background: {a[0]['always_background']:.2f} %")
     mean = lambda v: dict(
         value=float(np.mean(v)), spread=float(np.std(v, ddof=1)) if len(v) > 1 else None
     )
@@ -240,7 +240,7 @@ def detection_rows(dataset:str, item:str,         # which objects, which figure 
         next((k for k, e in zip(y["spent"], y["errors"]) if e <= x["errors"][-1]), 150)
         for x, y in zip(a, q)
     ]
-    rows = [dict(base, method=m, quantity="test error", comment=size,
+    rows = [dict(base, method=m, quantity="test error", comment=words,
                  **mean([r["errors"][-1] for r in runs]))
             for m, runs in (("adaboost", a), ("quadratic", q))]
     rows.append(
@@ -407,8 +407,9 @@ def scene_unit(method:str,              # "adaboost" or "quadratic"
     cars, streets = (with_mirrors(image_table("uiuc_cars", [c])["image"])
                      for c in ("car", "background"))
     pictures = image_table("scene15", EMPTY)["image"]
+    sizes = np.array([decode_image(b.as_py()).shape for b in pictures])
     places = background_windows(
-        [decode_image(b.as_py()).shape for b in pictures], h, w, n_background, o["scales"], seed
+        sizes, h, w, n_background, o["scales"], seed
     )
     y = np.r_[np.ones(len(cars)), -np.ones(len(streets) + n_background)]
     values = lambda s: np.concatenate([feature_rows(cars, F[s], h, w),

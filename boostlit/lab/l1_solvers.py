@@ -117,6 +117,7 @@ def solver_benchmark(Z, y,                                        # design and l
                     )->list: # one dict a problem: seconds by solver
     "Processor time to reach the optimum to `rel`, for feature-sign search and its rivals."
     w, out = np.full(len(y), 1/len(y)), []
+    goal = 0.
     median = lambda solve: _median_time(solve, goal, repeats)
     for loss in losses:
         for q in fractions:

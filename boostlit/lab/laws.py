@@ -23,8 +23,8 @@ import boostlit
 class Sample(NamedTuple):
     "What a learner is given, and what it is asked about."
     X: np.ndarray               # examples to learn from; columns are the axis `columns`
-    y: "np.ndarray|None"        # their labels; None for one class
-    weights: "np.ndarray|None"  # their weights
+    y: Any                      # their labels; None for one class
+    weights: Any                # their weights
     new: np.ndarray             # examples to be asked about
     columns: int = 1            # axis of the columns
 

@@ -205,7 +205,10 @@ def subgraph_program(molecules:list, signs:np.ndarray, held:np.ndarray, max_leng
 # %% ../../nbs/lab/06_mining_race.ipynb #a1822cf1
 def molecule_race(name:str, split:str, **settings)->"tuple[dict, Patterns]":
     "Areas under the curve of subgraphs and fingerprints on one split, and the patterns."
-    molecules, signs = molecule_data(name)
+    data = molecule_data(name)
+    if data is None:
+        raise ValueError(f"no molecules called {name!r} under BOOSTLIT_DATA")
+    molecules, signs = data
     held = held_out(molecules, split)
     ours = subgraph_program(molecules, signs, held, **settings)
     scores = {"subgraphs": ours.scores} | fingerprint_scores(molecules, signs, held)

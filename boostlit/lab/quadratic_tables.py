@@ -69,16 +69,14 @@ def make_learner(
         return AdaBoostClassifier(
             n_estimators=n_estimators, criterion=criterion, categorical_features=nominal
         )
-    options: dict[str, Any] = {
-        **{"cubic": dict(degree=3), "exact": dict(search="exact"), "quadratic": {}}[method],
-        **options,
-    }
+    kinds: dict[str, dict] = {"cubic": dict(degree=3), "exact": dict(search="exact"),
+                              "quadratic": {}}
     return QuadraticBoostClassifier(
         n_estimators=n_estimators,
         criterion=criterion,
         categorical_features=nominal,
         random_state=seed,
-        **options,
+        **{**kinds[method], **options},
     )
 
 # %% ../../nbs/quadratic/07_tables.ipynb #95f48c2b

@@ -863,6 +863,7 @@ class OneClassLPBoost(OutlierMixin, _Describer):
     >>> model = OneClassLPBoost(nu=.1, random_state=0).fit(X[y == 0, :4])
     >>> strangers = X[y == 1, :4]
     >>> print((model.predict(strangers) == -1).sum(), "of", len(strangers), "strangers rejected")
+    32 of 71 strangers rejected
     """
     @staticmethod
     def file_fields(parameters:dict, state:dict)->dict:

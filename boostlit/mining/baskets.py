@@ -247,6 +247,8 @@ def read_baskets(transactions:Any, # lists, Series of lists, long table, one-hot
     >>> rules = association_rules(baskets, min_support=4, min_confidence=.7)
     >>> first = rules.select(["antecedent", "consequent", "confidence"]).to_pylist()[0]
     >>> print(read_baskets(baskets).names.to_pylist(), first, sep="\\n")
+    ['bread', 'butter', 'jam', 'tea']
+    {'antecedent': ['butter'], 'consequent': ['bread'], 'confidence': 1.0}
     """
     data = transactions
     if isinstance(data, Baskets):

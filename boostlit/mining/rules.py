@@ -176,6 +176,8 @@ def association_rules(transactions:Any,           # anything `read_baskets` take
     >>> rules = association_rules(baskets, min_support=4, min_confidence=.7)
     >>> first = rules.select(["antecedent", "consequent", "confidence"]).to_pylist()[0]
     >>> print(read_baskets(baskets).names.to_pylist(), first, sep="\\n")
+    ['bread', 'butter', 'jam', 'tea']
+    {'antecedent': ['butter'], 'consequent': ['bread'], 'confidence': 1.0}
     """
     if consequents not in ("single", "any"):
         raise ValueError(f'consequents must be "single" or "any", got {consequents!r}')
