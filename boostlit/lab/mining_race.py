@@ -14,7 +14,7 @@ import subprocess
 import tempfile
 import time
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -193,13 +193,14 @@ def subgraph_program(molecules:list, signs:np.ndarray, held:np.ndarray, max_leng
     pick = lambda mask: [graphs[k] for k in np.flatnonzero(mask)]
     begin = time.process_time()
     oracle = SubgraphOracle(pick(~held), max_length, min_support, max_count)
-    run = boost(oracle, LinearProgram(nu, gap=.01, relative=True, columns=20), signs[~held], rounds)
+    master: Any = LinearProgram(nu, gap=.01, relative=True, columns=20)
+    run = boost(oracle, master, signs[~held], rounds)
     seconds, own = time.process_time() - begin, oracle.tree.graphs
     terms = [(a, h) for a, h in zip(run.alphas, run.hypotheses) if a > 1e-6]
     new = to_graph_set(pick(held), own.node_names, own.edge_names)
     scores = sum((a*oracle.apply(h, new) for a, h in terms), np.zeros(int(held.sum())))
-    words = [(float(a*h[1]), oracle.count(h),
-              pattern_smarts(*oracle.pattern(h), own.node_names, own.edge_names)) for a, h in terms]
+    spell = lambda root, code: pattern_smarts(root, code, own.node_names, own.edge_names)
+    words = [(float(a*h[1]), oracle.count(h), spell(*oracle.pattern(h))) for a, h in terms]
     return Patterns(scores, sorted(words, key=lambda t: -abs(t[0])), seconds)
 
 # %% ../../nbs/lab/06_mining_race.ipynb #a1822cf1
