@@ -184,7 +184,7 @@ class _ProgramReader(Booster):
         check_is_fitted(self)
         return weight_shares(self)
 
-# %% ../../nbs/lpboost/05_estimators.ipynb #09d0190e
+# %% ../../nbs/lpboost/05_estimators.ipynb #36118821
 class _LinearBooster(_ProgramReader):
     "Shared by the three estimators: an oracle in some language under the linear program."
     _languages: tuple = ("auto", "stumps", "trees", "itemsets", "subgraphs")
@@ -198,14 +198,8 @@ class _LinearBooster(_ProgramReader):
         trees = unasked and getattr(self, "language_", "") == "trees"
         return min(self.max_rounds, 60) if trees else self.max_rounds
 
-    def solve(self, task:tuple, validation:"tuple|None"=None)->None:
-        """Run the programs of a task: (rows, class numbers, weights).
-
-        Parameters
-        ----------
-        task : tuple
-        validation : tuple | None, default=None
-        """
+    def _solve(self, task:tuple, validation:"tuple|None"=None)->None:
+        "Run the programs of a task: (rows, class numbers, weights)."
         if self.language_ == "subgraphs" and self.early_stopping and validation is None:
             task, validation = hold_graphs(self, task)
         rows, codes, w = task
@@ -353,7 +347,7 @@ def try_trees(est:Any, stumps:Any, choice:Any)->Any:
     est.language_ = "stumps"
     return stumps
 
-# %% ../../nbs/lpboost/05_estimators.ipynb #05debb77
+# %% ../../nbs/lpboost/05_estimators.ipynb #9557df7f
 class LPBoostClassifier(_LinearBooster):
     """Totally corrective boosting by a linear program over stumps or patterns.
 
@@ -409,6 +403,8 @@ class LPBoostClassifier(_LinearBooster):
 
     Attributes
     ----------
+    language_ : str
+        the family of hypotheses that was used, "stumps" or "itemsets" say
     link_ : dict or None
         scale and shift that turn scores into log-odds
     nu_ : float array
@@ -417,7 +413,6 @@ class LPBoostClassifier(_LinearBooster):
         shares tried and their held-out log losses, when nu was chosen
     rho_ : ndarray
         The margin of the program, one per model.
-    language_
     n_estimators : int
         The house's name for `max_rounds`; trees that were not asked for by name stop
         sooner.
@@ -465,6 +460,7 @@ class LPBoostClassifier(_LinearBooster):
     >>> print(f"{model.score(X[1::2, :4], y[1::2]):.2f}")
     0.87
     """
+    #: language_ (str): the family of hypotheses that was used, "stumps" or "itemsets" say
     #: link_ (dict or None): scale and shift that turn scores into log-odds
     #: nu_ (float array): nu of each program
     #: nu_path_ (dict or None): shares tried and their held-out log losses, when nu was chosen
@@ -541,7 +537,7 @@ class LPBoostClassifier(_LinearBooster):
         task = read_classes(self, X, y, sample_weight)
         if self.goes_on(): self.language_ = language
         else: choose_by_held_out(self, task)
-        self.solve(task, validation)
+        self._solve(task, validation)
         finish_link(self, task)
         return self
 
@@ -705,9 +701,10 @@ def reference_rows(X:np.ndarray, # training rows
     m = int(np.clip(len(X), 200, 2000))
     return np.column_stack([column[rng.choice(len(X), m, p=w/w.sum())] for column in X.T])
 
-# %% ../../nbs/lpboost/05_estimators.ipynb #99d8a4c2
+# %% ../../nbs/lpboost/05_estimators.ipynb #865d44d5
 class _Describer(_LinearBooster):
     "What one class and one and a half have in common: languages and a threshold."
+    #: nu_ (float array): nu of the program
     #: offset_ (float): score at which the decision turns
     #: centres_ (float array): centres of the kernels
     #: centre_rows_ (int array): which training rows they are
@@ -752,7 +749,7 @@ class _NoClasses:
     def __get__(self, instance, owner=None):
         raise AttributeError(f"an outlier detector has no {self.name}")
 
-# %% ../../nbs/lpboost/05_estimators.ipynb #bfd0906b
+# %% ../../nbs/lpboost/05_estimators.ipynb #68914c47
 class OneClassLPBoost(OutlierMixin, _Describer):
     """One-class boosting: patterns that most inputs show and a reference does not.
 
@@ -807,6 +804,8 @@ class OneClassLPBoost(OutlierMixin, _Describer):
 
     Attributes
     ----------
+    nu_ : float array
+        nu of the program
     offset_ : float
         score at which the decision turns
     centres_ : float array
@@ -944,7 +943,7 @@ class OneClassLPBoost(OutlierMixin, _Describer):
         task = self.merge(rows, np.ones(n_inputs(rows), np.int64), w)
         self._reference = reference_of(self, task)
         if validation is not None: validation = validation[0], np.ones(len(validation[0]), int)
-        self.solve(task, validation)
+        self._solve(task, validation)
         set_offset(self, task)
         return self
 
@@ -1067,7 +1066,7 @@ def described_class(y:Any,           # labels
     pair = [others[0] if len(others) else pos_label, pos_label]
     return np.array(pair), (np.asarray(y) == pos_label).astype(np.int64)
 
-# %% ../../nbs/lpboost/05_estimators.ipynb #cabfcd53
+# %% ../../nbs/lpboost/05_estimators.ipynb #c7df9803
 class OneAndHalfClassLPBoost(_Describer):
     """The 1.5-class program: describe one class by patterns, with the other deciding which.
 
@@ -1128,6 +1127,8 @@ class OneAndHalfClassLPBoost(_Describer):
         the score below which a row is a stranger
     classes_
         the classes, sorted; columns of probabilities are in this order
+    nu_ : float array
+        nu of the program
     centres_ : float array
         centres of the kernels
     centre_rows_ : int array
@@ -1252,7 +1253,7 @@ class OneAndHalfClassLPBoost(_Describer):
         self.classes_, codes = described_class(labels, self.pos_label)
         w = normalise_weights(sample_weight, len(codes))
         if self.language_ == "kernels": place_centres(self, rows, np.flatnonzero(codes), w)
-        self.solve(self.merge(rows, codes, w), validation)
+        self._solve(self.merge(rows, codes, w), validation)
         rho = self.models_[0]["rho"]
         self.offset_ = float((rho[0] + rho[1])/2 if (codes == 0).any() else rho[0] - 1e-9)
         return self
