@@ -122,3 +122,17 @@ def test_marks_are_known():
             if cell.cell_type == "code":
                 marks = set(re.findall(r"^#\|\s*([\w-]+)", cell.source, re.M))
                 assert marks <= known, (path.name, marks - known)
+
+
+def test_another_matplotlib_is_asked_for_the_frame_alone(tmp_path, monkeypatch):
+    "Pictures of the book are compared closely only with the Matplotlib that drew them."
+    monkeypatch.setattr(pages, "DRAWN_BY", "0.0")
+    assert pages.judge_of(pages.ROOT/"nbs"/"index.ipynb") is pages.same_frame
+    assert pages.judge_of(tmp_path/"page.ipynb") is pages.same_picture
+    assert pages.same_frame(picture(), picture(shift=.3))
+    from PIL import Image
+    import io
+    import base64
+    buffer = io.BytesIO()
+    Image.new("RGB", (40, 20)).save(buffer, "png")
+    assert not pages.same_frame(picture(), base64.b64encode(buffer.getvalue()).decode())
