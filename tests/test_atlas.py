@@ -1,6 +1,7 @@
 """The atlas: tables, units that are read again, rows that go to disk and back, ranks."""
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
 from boostlit.lab import atlas
 
 
@@ -28,9 +29,17 @@ def test_a_unit_is_run_once(tmp_path):
     assert len(row["code"]) == 16 and row["terms"] > 0
 
 
+class Endless(ClassifierMixin, BaseEstimator):
+    "Learns until it is stopped."
+
+    def fit(self, X, y):
+        while True:
+            sum(range(1000))
+
+
 def test_a_slow_fit_is_stopped_and_an_error_is_a_sentence():
     entry = atlas.our_entry("quadratic")
-    slow = atlas.fit_one_fold(entry.model, "numbers", "epistasis", "quadratic", 0, limit=.02)
+    slow = atlas.fit_one_fold(Endless(), "numbers", "epistasis", "quadratic", 0, limit=.02)
     assert slow == {"failed": "over 0.02 s"}
     bad = atlas.fit_one_fold(entry.model.set_params(degree=0), "numbers", "slopes", "quadratic", 0)
     assert bad["failed"].startswith("ValueError: degree")
