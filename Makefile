@@ -109,9 +109,9 @@ docs: .venv/.dev
 	@rm -rf _docs && mv _proc/_docs _docs && echo "The site is in _docs: open _docs/index.html."
 	$(BIN)/python .ci/browser.py _docs --shots _shots
 
-# for readers without a browser; a PDF would need LaTeX or typst beside it
+# for readers without a browser; the PDF only where `pip install typst` was said
 book: .venv/.dev
-	$(BIN)/python .ci/book.py book.epub
+	$(BIN)/python .ci/book.py book.epub book.pdf
 
 clean:
-	rm -rf .venv build dist *.egg-info _proc _docs _shots book.epub .mypy_cache .ruff_cache
+	rm -rf .venv build dist *.egg-info _proc _docs _shots book.epub book.pdf .mypy_cache .ruff_cache

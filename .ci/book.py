@@ -1,9 +1,10 @@
-"""The book as an EPUB, for reading without a browser: `python .ci/book.py [book.epub]`.
+"""The book as one file, for reading without a browser: `python .ci/book.py book.epub book.pdf`.
 
 The pages in the order of the sidebar: words, formulas, the code that the site shows in its story,
 printed results and figures. Figures that move and tables that only HTML can show stay on the site.
-Needs pandoc (the dev extra brings it)."""
+Needs pandoc (the dev extra brings it); a PDF also needs `pip install typst`, which sets it."""
 import base64
+import importlib.util
 import json
 import re
 import subprocess
@@ -14,6 +15,8 @@ import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
 LINK = re.compile(r"\]\(([^)\s#:]*\.(?:ipynb|qmd))?(#[\w.-]+)?\)")
+ANCHOR = re.compile(r'<a id="([\w.-]+)"></a>')
+INWARD = re.compile(r"\[([^\[\]]+)\]\(#([\w.-]+)\)")
 OPTION = re.compile(r"^#\|\s*([\w-]+):?\s*\"?(.*?)\"?\s*$", re.M)
 
 
@@ -51,13 +54,21 @@ def shown(output, options, folder, number):
     if "image/png" in data:
         (folder/f"{number}.png").write_bytes(base64.b64decode("".join(data["image/png"])))
         caption, label = options.get("fig-cap", "").replace("\\\\", "\\"), options.get("label", "")
-        return f"![{caption}]({number}.png){{{'#' + label if label else '.figure'}}}"
+        size = output.get("metadata", {}).get("image/png", {}).get("width")
+        marks = [f"#{label}" if label else ".figure"] + ([f"width={size*.75:.0f}pt"] if size else [])
+        return f"![{caption}]({number}.png){{{' '.join(marks)}}}"
     if "text/markdown" in data:
         return "".join(data["text/markdown"])
     text = "".join(output.get("text", data.get("text/plain", ""))).rstrip()
     if not text or "IPython.core.display" in text:
         return ""
     return f"```\n{text}\n```"
+
+
+def checks(body):
+    "How many checks a cell has that has nothing else, as the site's story counts them."
+    lines = [line for line in body.split("\n") if re.match(r"[^\s#)\]}]", line)]
+    return len(lines) if all(re.match(r"assert\b|test_\w+\(", line) for line in lines) else 0
 
 
 def cell_text(cell, page, folder, count):
@@ -69,7 +80,9 @@ def cell_text(cell, page, folder, count):
         return []
     body = "\n".join(line for line in source.split("\n") if not line.startswith("#|")).strip()
     folded = options.get("code-fold") == "true" or not body
-    out = [] if folded else [f"```python\n{body}\n```"]
+    count_checks = checks(body)
+    story = f"✓ {count_checks} check{'s'*(count_checks > 1)}" if count_checks else f"```python\n{body}\n```"
+    out = [] if folded else [story]
     return out + [shown(o, options, folder, f"{count}-{k}") for k, o in enumerate(cell["outputs"])]
 
 
@@ -79,27 +92,71 @@ def write_text(folder):
     for count, page in enumerate(order()):
         for k, cell in enumerate(json.loads(page.read_text(encoding="utf-8"))["cells"]):
             parts += cell_text(cell, page, folder, f"{count}-{k}")
-    text = "\n\n".join(p for p in parts if p.strip())
+    text = without_dead_links("\n\n".join(p for p in parts if p.strip()))
     (folder/"book.md").write_text(text + "\n", encoding="utf-8")
 
 
+def without_dead_links(text):
+    "Links within the book whose target only the site has become their words."
+    known = set(ANCHOR.findall(text)) | set(re.findall(r"\{#([\w.-]+)", text))
+    return INWARD.sub(lambda m: m[0] if m[2] in known else m[1], text)
+
+
+def pandoc(folder, *options):
+    "Runs pandoc on the book's text and prints what it complains of."
+    from pypandoc import get_pandoc_path
+    command = [get_pandoc_path(), "book.md", "-f", "markdown-auto_identifiers", "--toc",
+               "--toc-depth=1", "--columns=10000", "-M", "title=boostlit", "-M", "lang=en",
+               "-M", "subtitle=Five boosting papers as working code", *options]
+    run = subprocess.run(command, cwd=folder, capture_output=True, text=True, encoding="utf-8")
+    print(*run.stderr.split("\n")[:20], sep="\n")
+    run.check_returncode()
+
+
+def epub(folder, target):
+    pandoc(folder, "-t", "epub3", "--mathml", "--split-level=1", "-o", str(target))
+
+
+# how the PDF is set; a sign that pandoc still calls by the name of an earlier typst
+SETTING = """#let sect = sym.inter
+#set page(paper: "a4", margin: (x: 2.2cm, y: 2.4cm))
+#set par(justify: true)
+#set text(size: 10pt)
+#show raw.where(block: true): set text(size: 7pt)
+#show raw.where(block: true): set par(justify: false)
+#show raw.where(block: true): block.with(inset: (left: 6pt), stroke: (left: .6pt + gray))
+#show table: set text(size: 8pt)
+#show table: set par(justify: false)
+#show table: set align(left)
+#show figure: set block(breakable: true)
+#show figure.caption: set text(size: 9pt)
+#show link: set text(fill: rgb("#0b5c8c"))
+#show heading.where(level: 1): it => pagebreak(weak: true) + block(below: 1.2em, it)
+"""
+
+
+def pdf(folder, target):
+    import typst
+    text = (folder/"book.md").read_text(encoding="utf-8")
+    text = ANCHOR.sub(r'`#metadata("\1")<\1>`{=typst}', text)
+    (folder/"book.md").write_text(text, encoding="utf-8")
+    (folder/"setting.typ").write_text(SETTING, encoding="utf-8")
+    pandoc(folder, "-t", "typst", "-s", "-V", "papersize=a4", "-B", "setting.typ", "-o", "book.typ")
+    typst.compile(str(folder/"book.typ"), output=str(target), root=str(folder))
+
+
 def make(target):
-    try:
-        from pypandoc import get_pandoc_path
-    except ImportError:
-        print("the book needs pypandoc_binary, which the dev extra brings: not made")
-        return 1
+    "The book in the form that the target's ending asks for; says what is missing."
+    wants = {".epub": "pypandoc", ".pdf": "typst"}[target.suffix]
+    if importlib.util.find_spec(wants) is None or importlib.util.find_spec("pypandoc") is None:
+        print(f"{target.name} needs `pip install pypandoc_binary typst`: not made")
+        return
     with tempfile.TemporaryDirectory() as tmp:
         write_text(Path(tmp))
-        command = [get_pandoc_path(), "book.md", "-f", "markdown-auto_identifiers", "-t", "epub3",
-                   "--mathml", "--toc", "--toc-depth=1", "--split-level=1", "-M", "title=boostlit",
-                   "-M", "subtitle=Five boosting papers as working code", "-M", "lang=en",
-                   "-o", str(target.resolve())]
-        run = subprocess.run(command, cwd=tmp, capture_output=True, text=True, encoding="utf-8")
-    for line in run.stderr.split("\n")[:20]:
-        print(line)
-    return run.returncode
+        (epub if target.suffix == ".epub" else pdf)(Path(tmp), target.resolve())
+    print(f"{target.name}: {target.stat().st_size/1e6:.1f} MB")
 
 
 if __name__ == "__main__":
-    sys.exit(make(Path(sys.argv[1] if len(sys.argv) > 1 else "book.epub")))
+    for name in sys.argv[1:] or ["book.epub", "book.pdf"]:
+        make(Path(name))

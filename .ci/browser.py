@@ -46,6 +46,11 @@ SCROLL = {"compositional/theorem.html": ".theorem", "lpboost/index.html": ".live
           "quadratic/tables.html": ".wide.scrolls"}
 
 
+# pages with figures that move
+LIVE = [f"{room}/index.html" for room in
+        ("compositional", "quadratic", "pairwise", "bilinear", "lpboost")]
+
+
 class Quiet(http.server.SimpleHTTPRequestHandler):
     "The site below /boostlit, as its public home has it: the page for wrong addresses says so."
     def log_message(self, *words):
@@ -201,18 +206,21 @@ def search(browser, base):
     return missed
 
 
-def as_files(browser, folder):
-    "Two pages opened without a server: formulas, figures and styles work; search may not."
+def as_files(browser, folder, pages):
+    "Pages opened without a server: styles, formulas and figures work, and what cannot is said."
     trouble = []
-    for page in ("index.html", "quadratic/products.html"):
+    for page in pages:
         tab = browser.new_page()
-        tab.on("pageerror", lambda e: trouble.append(f"as a file: {e}"))
+        tab.on("pageerror", lambda e, page=page: trouble.append(f"{page} as a file: {e}"))
         tab.goto((folder/page).resolve().as_uri())
         tab.wait_for_timeout(300)
         if not tab.evaluate("() => getComputedStyle(document.body).margin === '0px'"):
             trouble.append(f"{page} as a file has no style")
+        if not tab.query_selector(".as-file"):
+            trouble.append(f"{page} does not say what files cannot do")
+        trouble += [f"{page} as a file: {t}" for t in figure_findings(tab)]
         tab.close()
-    return [t for t in trouble if "search" not in t and "fetch" not in t]
+    return [t for t in trouble if "fetch" not in t]
 
 
 def take_shots(browser, base, folder):
@@ -302,7 +310,7 @@ def main(arguments):
         bad += [f"dead link {d}" for d in dead_links(links, base, chosen.folder)]
         missed = []
         if not chosen.part:
-            bad += as_files(browser, chosen.folder)
+            bad += as_files(browser, chosen.folder, pages[::8] + LIVE)
             missed = search(browser, base)
         if chosen.shots:
             take_shots(browser, base, chosen.shots)

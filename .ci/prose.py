@@ -5,7 +5,8 @@ counts of two digits and more) and asks for one of:
 
 - a cell of the page, or of a page that the paragraph links, that prints or asserts the number
   (what it prints may have more digits; 24 % may be printed as 0.24);
-- a stored row of the paper, or one that links the page;
+- a stored row that links the page, or one of the paper for numbers of four digits and more, which
+  shares a word with the sentence (data set, method or quantity): a value alone may be a coincidence;
 - the paper: the sentence speaks of what the paper says, prints or reports;
 - a mark: backticks, a formula, a reference such as Sec. 5.2, a year, a version, or a comment
   `<!-- given: 24 %, 0.4 -->` in the same cell for numbers that are assumed or worked out there.
@@ -32,7 +33,7 @@ LABELS = re.compile(
     r"[A-Z]?\(?\d+(?:\.\d+)*\)?(?:\s*(?:,|–|-|and|to|or|/)\s*[A-Z]?\(?\d+(?:\.\d+)*\)?)*",
     re.I)
 YEARS = re.compile(r"\b(?:19|20)\d\d\b")
-MEASURES = re.compile(r"\bdoi[:\s]*10\.\S+|\b\d+[- ]bits?\b|\b\d+°|\b\d+ ?% interval|\bApache 2\.0"
+MEASURES = re.compile(r"\b\d+\.\d+\.\d+\b|\bdoi[:\s]*10\.\S+|\b\d+[- ]bits?\b|\b\d+°|\b\d+ ?% interval|\bApache 2\.0"
                       r"|\(\d{4}\) \d+–\d+|\b(?:in|of|from|than) 0\.[12]\b(?!\s*%)|minus 35 box"
                       r"|MultiMedia \d+")
 NAMES = re.compile(r"\b1\.5-class|\b\w*[A-Za-z_-]\d[\w.-]*|\b\d+(?:th|st|nd|rd|D|d|x)\b|\bx86\w*")
@@ -95,17 +96,24 @@ def page_sections(path):
     return {k: values("\n".join(v)) for k, v in texts.items()}, at
 
 
+def words_of(text):
+    "Words of four letters and more, plural endings dropped."
+    return {w.lower().rstrip("s") for w in re.findall(r"[A-Za-z][A-Za-z0-9]{3,}", text)}
+
+
 @cache
 def rows(paper):
-    "Stored numbers: [(value, link)] of a paper, or of all."
+    "Stored numbers: [(value, link, words of the key)] of a paper, or of all."
     found = []
     for kind in ("ours", "paper"):
         for k in range(5) if paper is None else [paper]:
             path = ROOT/"boostlit"/"data"/f"{kind}{k}.csv"
             for r in csv.DictReader(path.open(encoding="utf-8")):
+                key = " ".join(r[k] for k in ("dataset", "method", "quantity"))
+                told = words_of(key.replace("agaricus-lepiota", "mushroom"))
                 for text in (r["value"], r["spread"]):
                     if text:
-                        found.append((abs(float(text)), r.get("link", "")))
+                        found.append((abs(float(text)), r.get("link", ""), told))
     return found
 
 
@@ -162,8 +170,7 @@ def unfounded(path):
     here = path.relative_to(ROOT/"nbs").as_posix()
     paper = ROOMS.get(path.parent.name)
     sections, at = page_sections(path)
-    linked = {v for v, link in rows(None) if link.split("#")[0] == here}
-    of_paper = [v for v, _ in rows(paper)]
+    linked = [r for r in rows(None) if r[1].split("#")[0] == here]
     found = []
     for k, cell in enumerate(json.loads(path.read_text(encoding="utf-8"))["cells"]):
         if cell["cell_type"] != "markdown":
@@ -172,9 +179,9 @@ def unfounded(path):
         own = sections[at[k]] if at[k] else page_numbers(path)
         given = {v for words in GIVEN.findall(text) for v in values(words)}
         for word, value, decimals, percent, sentence in claims(text):
-            sources = [own, given, linked]
-            if len(re.sub(r"\D", "", word).strip("0")) >= 4:
-                sources.append(of_paper)
+            many = len(re.sub(r"\D", "", word).strip("0")) >= 4
+            able, told = linked + (rows(paper) if many else []), words_of(sentence)
+            sources = [own, given, [v for v, _, key in able if key & told]]
             if not decimals and not percent:
                 sources.append(data_sizes())
             others = paragraph_links(text, sentence, path.parent)

@@ -27,6 +27,8 @@ from boostlit import (AdaBoostClassifier, GentleBoostClassifier, LPBoostClassifi
                       PairwiseBoostClassifier, QuadraticBoostClassifier, load_model, save_model)
 from boostlit.core.kernels import kernels
 from boostlit.core.models import array_bytes, array_from, read_leaves, write_leaves
+from boostlit.images import Codebook, Components, DenseSIFT, FisherVector, SpatialPyramid
+from boostlit.lab.warming import warm_up
 from test_bad_input import (BINARY, ESTIMATORS, INJURIES, ONE, PAIRS, clear, estimator, fit,
                             good_data)
 
@@ -287,7 +289,8 @@ def hostile_data(kind, rng):
 
 def hostile_estimator(name, rng):
     "Fit an estimator to hostile data, or to good data with a hostile parameter, and use it."
-    kind, est = estimator(name)
+    kind, est = estimator(**LANGUAGES.get(name, dict(name=name)))
+    if getattr(est, "oracle", "") == "itemsets": kind = BINARY
     X, y, w = good_data(kind) if rng.random() < .3 else hostile_data(kind, rng)
     if rng.random() < .3:
         names = sorted(set(est.get_params(deep=False)) - SLOW)
@@ -297,7 +300,9 @@ def hostile_estimator(name, rng):
         fit(est, X, None if kind == ONE else y, w)
         str(est)
         for method in ("predict", "predict_proba", "decision_function", "transform", "explain"):
-            if hasattr(est, method): finite(getattr(est, method)(Z))
+            if not hasattr(est, method): continue
+            out = getattr(est, method)(Z)
+            if name != "TableEncoder": finite(out)       # which hands on what is missing as NaN
     return call
 
 
@@ -366,7 +371,7 @@ def hostile_loop(rng):
     X, _, _ = good_data("table")
     masters = ["AdaBoost", "Gentle", "Logistic", "MadaBoost", "SAMME", "Multinomial"]
     master, kind = str(rng.choice(masters)), str(rng.choice(["error", "entropy", "least_squares"]))
-    y, w, rounds = labels(np.arange(36) % 2, rng), weights(36, rng), VALUES[rng.integers(10)]
+    y, w, rounds = labels(np.arange(36) % 2, rng), weights(36, rng), VALUES[rng.integers(7)]
     return lambda: boostlit.boost(boostlit.StumpOracle(X, criterion=kind),
                                   getattr(boostlit, master)(), y, rounds, weights=w)
 
@@ -389,10 +394,50 @@ def hostile_margins(rng):
     return lambda: finite(boostlit.margins(est, Z, z))
 
 
+def hostile_pictures(rng):
+    "Pictures through the pipeline of the images' room."
+    shapes = [(40, 32), (32, 40, 3), (16, 16), (1, 1), (5, 90), (0, 8), (40, 32, 4), (40,)]
+    pictures = [rng.integers(0, 256, shapes[rng.choice([0, 0, 0, 1, rng.integers(8)])])
+                for _ in range(int(rng.integers(0, 5)))]
+    kinds = ["u1", "f4", "f8", "i8", "?", "U3", "c8"]
+    for k, picture in enumerate(pictures):
+        if rng.random() < .3: pictures[k] = picture.astype(rng.choice(kinds))
+        if rng.random() < .2: pictures[k] = extremes(picture, rng)
+    if rng.random() < .1: pictures = [pictures, None, 7, {"a": pictures}][rng.integers(4)]
+    odd = lambda: VALUES[rng.integers(len(VALUES))] if rng.random() < .1 else None
+    some = lambda **values: {k: v if (o := odd()) is None else o for k, v in values.items()}
+    sift = DenseSIFT(**some(size=16, step=8, sigma=1., scales=(1.,), max_pixels=None, mirror=False))
+    book = Codebook(**some(n_words=4, sample=1000, batch=False), random_state=0)
+    ways = [Components(**some(grid=(4, 3), side=8, normalise=False)),
+            SpatialPyramid(**some(levels=2, normalise=True, flat=False)),
+            FisherVector(**some(n_gaussians=2, n_axes=3, sample=1000), random_state=0)]
+    way = ways[rng.integers(3)]
+    def call():
+        patches = sift.fit_transform(pictures)
+        words = patches if way is ways[2] else book.fit(patches).transform(patches)
+        finite(way.fit_transform(words))
+    return call
+
+
+def hostile_names(rng):
+    "Functions that take a name or a path."
+    values = [*VALUES, "wine", "../wine", "/", "\0", "a/b", "wine\n", b"wine", "w"*5000]
+    value = values[rng.integers(len(values))]
+    functions = [boostlit.have_dataset, boostlit.load_dataset, load_model,
+                 lambda v: save_model(v, "/nowhere/at/all")]
+    function = functions[rng.integers(len(functions))]
+    return lambda: function(value)
+
+
 MINING = ["closed_itemsets", "frequent_itemsets", "maximal_itemsets", "mine_rules",
           "association_rules", "significant_itemsets", "read_baskets"]
 OTHERS = {"StumpOracle": hostile_oracle, "boost": hostile_loop, "subgraphs": hostile_subgraphs,
-          "margins": hostile_margins}
+          "margins": hostile_margins, "images": hostile_pictures, "names": hostile_names}
+LANGUAGES = {f"LPBoostClassifier on {oracle}": dict(name="LPBoostClassifier", oracle=oracle)
+             for oracle in ("itemsets", "trees", "kernels", "stumps")} | {
+    "PairwiseBoostClassifier, lifted": dict(name="PairwiseBoostClassifier", projection="lifted"),
+    "QuadraticBoostClassifier, exact": dict(name="QuadraticBoostClassifier", search="exact"),
+    "AdaBoostClassifier, entropy": dict(name="AdaBoostClassifier", criterion="entropy")}
 EXPORTS = ["to_json", "to_python", "to_sql", "to_onnx", "from_json"]
 
 
@@ -401,9 +446,7 @@ class Inputs:
     room = 3 << 30
 
     def __init__(self, folder):
-        self.names = [*ESTIMATORS, *ESTIMATORS, *MINING, *OTHERS, *EXPORTS]
-        rng = np.random.default_rng(0)
-        for name in self.names: self.run(int(rng.integers(10**6)), name)    # all is compiled
+        self.names = [*ESTIMATORS, *LANGUAGES, *MINING, *ESTIMATORS, *OTHERS, *EXPORTS]
 
     def make(self, number, name):
         "The call of a case; building the injury itself may fail, then the next one is taken."
@@ -436,6 +479,7 @@ def child(kind, checked, first, last, log):
     warnings.simplefilter("ignore")
     np.seterr(all="ignore")
     with tempfile.TemporaryDirectory(dir=shared_memory()) as folder, open(log, "a") as out:
+        warm_up(False)        # kernels come from the cache, or are compiled before the first case
         cases = dict(files=Files, inputs=Inputs)[kind](folder)
         limit_memory(cases.room)
         print("ready", file=out, flush=True)
@@ -494,13 +538,22 @@ def one_child(arguments, env, log):
 
 def watch(process, log, before):
     "How a child ends: '' when all is well."
-    size, since = -1, time.monotonic()
+    size = -1
     while process.poll() is None:
         time.sleep(.2)
         now = log.stat().st_size if log.exists() else 0
-        if now != size: size, since = now, time.monotonic()
-        if time.monotonic() - since > (PATIENCE if size > before else 900): return "hang"
+        if now != size: size, since, used = now, time.monotonic(), processor_time(process)
+        patience = PATIENCE if size > before else 900
+        if processor_time(process) - used > patience: return "hang"
+        if time.monotonic() - since > 20*patience: return "hang"      # waits for something
     return "" if process.returncode == 0 else f"crash: exit {process.returncode}"
+
+
+def processor_time(process):
+    "Seconds that a child has worked: the machine may be busy with something else."
+    try: fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError: return time.monotonic()
+    return (int(fields[11]) + int(fields[12]))/os.sysconf("SC_CLK_TCK")
 
 
 def report(rows):

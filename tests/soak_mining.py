@@ -1,5 +1,7 @@
 """Random matrices of every density and shape against brute force: `python tests/soak_mining.py
-30000`. Tall ones are compared with all sets of items, wide ones with all intersections of rows."""
+30000`. Tall ones are compared with all sets of items, wide ones with all intersections of rows.
+The order of rows is compared as well: with the documented one for integers and lists, on one thread
+and on two; for bits, whose order is that of their search, between one thread and two."""
 import sys
 import numpy as np
 from boostlit.mining.itemsets import mine_itemsets
@@ -65,6 +67,14 @@ def as_bits(items):
     return sum(1 << int(i) for i in items)
 
 
+def in_order(lists, X):
+    "Whether sets come like rising binary numbers whose highest digit is the rarest item."
+    order = np.lexsort((np.arange(X.shape[1]), X.sum(0)))
+    digit = {int(item): 1 << place for place, item in enumerate(order[::-1])}
+    numbers = [sum(digit[i] for i in items) for items in lists]
+    return all(one < two for one, two in zip(numbers, numbers[1:]))
+
+
 def trial(rng, k):
     "One matrix through one engine; the forms take turns."
     X = random_matrix(rng)
@@ -77,19 +87,26 @@ def trial(rng, k):
     table = mine_itemsets(X, support, target, y=y, form=form, n_jobs=1 + k % 7 // 6)
     got = {as_bits(items): (rows, counts[-1]) for items, rows, counts in
            zip(*(table[name].to_pylist() for name in ("items", "support", "counts")))}
-    plain = mine_itemsets(X, support, target, form=form)
+    plain = mine_itemsets(X, support, target, form=form, n_jobs=1 + k % 5 // 4)
     alone = {as_bits(items): rows for items, rows in
              zip(plain["items"].to_pylist(), plain["support"].to_pylist())}
-    return (got == want and alone == {items: rows for items, (rows, _) in want.items()}
-            and len(table) == len(plain) == len(want))
+    if form == "bits":
+        ordered = plain.equals(mine_itemsets(X, support, target, form=form, n_jobs=2))
+    else:
+        ordered = all(in_order(found["items"].to_pylist(), X) for found in (table, plain))
+    return (ordered and got == want and len(table) == len(plain) == len(want)
+            and alone == {items: rows for items, (rows, _) in want.items()})
 
 
-def soak(trials, seed=0):
+def soak(trials, seed=0, first=0):
     "Numbers of the trials that differ."
-    return [k for k in range(trials) if not trial(np.random.default_rng([seed, k]), k)]
+    numbers = range(first, first + trials)
+    return [k for k in numbers if not trial(np.random.default_rng([seed, k]), k)]
 
 
 if __name__ == "__main__":
     number = int(sys.argv[1]) if len(sys.argv) > 1 else 30_000
-    wrong = soak(number)
-    print(f"{number:,} random matrices, {len(wrong)} differences from brute force", wrong[:10])
+    start = int(sys.argv[2]) if len(sys.argv) > 2 else 0
+    wrong = soak(number, first=start)
+    print(f"{number:,} random matrices from {start:,} on, {len(wrong)} differences from brute force",
+          wrong[:10])

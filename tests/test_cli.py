@@ -38,6 +38,7 @@ ROOM = textwrap.dedent("""
 
 @pytest.fixture
 def room(tmp_path, monkeypatch):
+    cli.load_reproductions(say=lambda words: None)       # the real rooms register with the real list
     (tmp_path/"room_of_tests.py").write_text(ROOM)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
@@ -161,12 +162,15 @@ def test_item_of_other_code_is_run_again(room):
 def test_verify_finds_a_planted_difference(room, monkeypatch):
     import pyarrow as pa
     fields = dict(paper=1, item="Table 1", dataset="labor", method="data", quantity="examples")
+    r, = [r for r in cli.load_reproductions(("room_of_tests",)) if r.paper == 1]
+    runs = {r.name: {"rows": [[fields[k] for k in E.KEY[1:]]], "seconds": 1}}
     said = []
-    for value, differs in ((57., 0), (58., 1)):
+    for value, recorded, differs in ((57., {}, 0), (57., runs, 0), (58., runs, 1)):
         stored = pa.Table.from_pylist([{**fields, "value": value}])
         monkeypatch.setattr(cli, "stored_results", lambda table=stored: table)
+        monkeypatch.setattr(cli, "stored_runs", lambda paper, at=recorded: at if paper == 1 else {})
         found = cli.verify(5, modules=("room_of_tests",), say=said.append)
-        assert len(found["checked"]) == 1 and len(found["different"]) == differs
+        assert len(found["checked"]) == len(recorded) and len(found["different"]) == differs
     assert "stored 58, now 57" in "\n".join(said)
     assert cli.main(["reproduce", "--verify", "0", "--out", "x"]) == 0
 
@@ -189,7 +193,37 @@ def test_stored_rows_carry_their_run(room, tmp_path):
     lie = {**run["units"][0], "numbers": {"value": 17.}}
     assert list(cli.ask_witness(lie)) == ["value"]
     assert str(Path.home()) not in str(run)
-    assert provenance.row_states(known, place) == {(2, "Table 3", "d", "m", "sum"): "fresh"}
+    rows = [{**outcome.rows[0], "paper": 2}]
+    key = (2, "Table 3", "d", "m", "sum")
+    assert provenance.row_states(rows, place) == {key: "current"}
+    planted = [{**rows[0], "value": rows[0]["value"] + 1e-3}]
+    assert provenance.row_states(planted, place) == {key: "altered"}
+
+
+def test_refresh_samples_and_a_planted_difference_stays_stale(room, tmp_path, monkeypatch):
+    from boostlit.lab import provenance
+    outcome, place = cli.Outcome("reproduction"), tmp_path/"data"
+    place.mkdir()
+    known = cli.load_reproductions(("room_of_tests",))
+    cli.run_items([r for r in known if r.paper == 2], outcome, False, True, progress=False)
+    r, = [r for r, _ in outcome.done]
+    cli.store_item(r, outcome.items[r.name], lambda words: None, place)
+    monkeypatch.setattr(cli, "stored_runs", lambda paper: provenance.stored_runs(paper, place))
+    monkeypatch.setattr(cli, "store_run", lambda *a: provenance.store_run(*a, place))
+    monkeypatch.setattr(cli, "due", lambda *a: [(r, provenance.stored_runs(2, place)[r.name])])
+    rows, said = [{**outcome.rows[0], "paper": 2}], []
+    old = {**provenance.stored_runs(2, place)[r.name], "code": "0"*16, "seconds": 99.}
+    provenance.store_run(2, r.name, old, place)
+    assert set(provenance.row_states(rows, place).values()) == {"stale"}
+    found = cli.refresh(modules=("room_of_tests",), say=said.append)
+    assert found["sampled"] == [r.name] and not found["different"]
+    assert set(provenance.row_states(rows, place).values()) == {"sampled again"}
+    assert provenance.stored_runs(2, place)[r.name]["sampled"]["units"] == 4
+    wrong = [{**u, "numbers": {"value": u["numbers"]["value"] + 1}} for u in old["units"]]
+    provenance.store_run(2, r.name, {**old, "units": wrong}, place)
+    found = cli.refresh(modules=("room_of_tests",), say=said.append)
+    assert found["different"] == [r.name] and "DIFFERS" in "\n".join(said)
+    assert set(provenance.row_states(rows, place).values()) == {"stale"}
 
 
 def test_damaged_item_file_is_run_again(room):

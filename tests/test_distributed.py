@@ -592,3 +592,20 @@ def test_workers_of_half_a_gigabyte(tmp_path):
         many = fit_on_cluster(AdaBoostClassifier(n_estimators=5), str(tmp_path), "y", client)
     one = AdaBoostClassifier(n_estimators=5).fit(X, columns["y"])
     assert one.stumps_.tobytes() == many.stumps_.tobytes()
+
+
+@pytest.mark.parametrize("make", [AdaBoostClassifier, GentleBoostClassifier])
+def test_dask_arrays_through_the_front_door(make, cluster):
+    "Blocks of any shape, labels as words, weights: the model of one machine, without names."
+    from dask import array as da
+    from boostlit.distributed import fit_on_cluster
+    rng = np.random.default_rng(0)
+    X, w = rng.normal(size=(400, 3)), rng.integers(0, 3, 400).astype(float)
+    X[rng.random(X.shape) < .05] = np.nan
+    y = np.where(np.nan_to_num(X[:, 0]) + rng.normal(size=400) > 0, "yes", "no")
+    rows = da.from_array(X, chunks=(130, 2))
+    many = fit_on_cluster(make(n_estimators=4), rows, da.from_array(y, chunks=90), cluster, w)
+    one = make(n_estimators=4).fit(X, y, sample_weight=w)
+    assert many.stumps_.tobytes() == one.stumps_.tobytes()
+    assert not hasattr(many, "feature_names_in_") and (many.predict(X) == one.predict(X)).all()
+    with pytest.raises(ValueError, match="a label"): fit_on_cluster(make(), rows, y[1:], cluster)

@@ -12,9 +12,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from boostlit.core.kernels import kernels
-from boostlit.images import (Codebook, Components, DenseSIFT, FisherVector, SpatialPyramid, blocks,
-                             codebook, components, descriptors, integral, picture_folder,
-                             transformers)
+from boostlit.images import (Census, Codebook, Components, DenseSIFT, FisherVector, SpatialPyramid,
+                             Waves, blocks, codebook, components, descriptors, integral,
+                             picture_folder, transformers)
 from boostlit.images import pictures as images
 
 needs_cv2 = pytest.mark.skipif(not images.have_cv2(), reason="OpenCV is not installed")
@@ -518,3 +518,66 @@ def test_intensity_patches_by_definition():
     for i, (y, x) in enumerate((y, x) for y in ys for x in xs):
         cells = grey[y:y+16, x:x+16].reshape(4, 4, 4, 4).swapaxes(1, 2).reshape(16, 16)
         assert np.allclose(found[i], np.r_[cells.mean(1), cells.std(1)], atol=1e-3)
+
+
+# --- census and waves ---
+@needs_cv2
+@pytest.mark.parametrize("look", [Census(), Waves(), Census(fold=True), Waves(32, fold=True)])
+def test_whole_looks_are_scikit_learns(look, folder, tmp_path):
+    files, labels = picture_folder(folder)
+    blocks = clone(look).transform(files)
+    assert blocks.dtype == np.float32 and np.isfinite(blocks).all() and blocks.shape[2] == 8
+    assert np.array_equal(clone(look).set_params(n_jobs=2).transform(files), blocks)
+    kept = [clone(look).set_params(memory=str(tmp_path)).transform(files[:3]) for _ in range(2)]
+    assert np.array_equal(kept[0], blocks[:3]) and np.array_equal(kept[1], blocks[:3])
+    assert look.get_params() == clone(look).get_params()
+    model = LogisticRegression(max_iter=500).fit(blocks.reshape(len(files), -1), labels)
+    assert model.score(blocks.reshape(len(files), -1), labels) > .7
+
+
+@needs_cv2
+def test_every_kind_of_picture_in_one_list(folder, tmp_path):
+    grey = picture(50, 61)
+    rgb, rgba = np.dstack([grey]*3), np.dstack([grey]*3 + [np.full_like(grey, 255)])
+    deep = grey.astype(np.uint16)*257
+    for look in (DenseSIFT(), Census(), Waves(32)):
+        out = look.transform([grey, rgb, rgba, deep, grey/255., picture(70, 40), png(grey)])
+        whole = [o.descriptors if hasattr(o, "descriptors") else o for o in out]
+        for other in (3, 4, 6):
+            np.testing.assert_array_equal(whole[other], whole[0])
+        for other in (1, 2):                                 # colours are rounded once more
+            assert np.abs(whole[other].astype(float) - whole[0]).mean() < 2
+    dark = transformers.grey_picture(np.ones((9, 9, 3), np.uint8))
+    assert dark.max() <= 1                                   # one of 255, not white
+    broken = tmp_path/"broken.png"
+    broken.write_bytes(png(grey)[:40])
+    for look in (DenseSIFT(), Census(), Waves()):
+        with pytest.raises(ValueError, match="broken.png"):
+            look.transform([str(broken)])
+        with pytest.raises(ValueError, match="no pictures"):
+            look.transform([])
+
+
+@needs_cv2
+@given(st.integers(3, 40), st.integers(3, 40), st.integers(0, 9))
+@settings(max_examples=40, deadline=None)
+def test_census_counts_every_pixel_and_knows_the_mirror(h, w, seed):
+    img = np.random.default_rng(seed).integers(0, 256, (h, w), dtype=np.uint8)
+    one, both = (Census((1.,), cells=((1, 1),), fold=fold).transform([img])[0, :, 0]
+                 for fold in (False, True))
+    codes = descriptors.census_codes(img)
+    share = np.bincount(codes.ravel(), minlength=256)/codes.size
+    np.testing.assert_allclose(one**2, share, atol=1e-5)
+    np.testing.assert_allclose(both**2, (share + share[descriptors.TURNED_CODES])/2, atol=1e-5)
+    turned = Census((1.,), fold=True).transform([img[:, ::-1]])
+    np.testing.assert_allclose(turned, Census((1.,), fold=True).transform([img]), atol=1e-5)
+
+
+@needs_cv2
+def test_dense_edges_are_sift():
+    img = picture(60, 75, 3)
+    ys, xs = descriptors.dense_grid(*img.shape, 16, 6)
+    D = descriptors.dense_edges(img, 16, 6)
+    for k in range(0, len(D), 5):
+        want = descriptors.sift_patch(img, ys[k//len(xs)], xs[k % len(xs)])
+        np.testing.assert_allclose(D[k], want, atol=1e-4)

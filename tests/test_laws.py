@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
 from boostlit import StumpOracle, names
-from boostlit.lab.laws import (EXCUSES, LAWS, ROUNDING, breach_of, cases, defendants, many_rows,
-                               largest_breach, table_sample)
+from boostlit.lab.laws import (EXCUSES, LARGE, LAWS, ROUNDING, at_the_end, breach_of, cases,
+                               defendants, large_breach, largest_breach, many_rows, table_sample)
 
 SOAK = bool(os.environ.get("BOOSTLIT_SOAK"))
 COURT = defendants()
@@ -25,11 +25,21 @@ def test_every_estimator_stands_trial():
     assert tried == public and all(case in cases() for case in EXCUSES)
 
 
-@pytest.mark.parametrize("name", ["DecisionStump", "AdaBoost", "GentleBoost"])
+@pytest.mark.parametrize("name", [n for n in LARGE if SOAK or n in ("AdaBoost", "LogitBoost", "Pairwise")])
 def test_rows_in_another_order_at_fifty_thousand(name):
-    est = COURT[name][0]
-    if "n_estimators" in est.get_params(): est = est.__class__(n_estimators=2)
-    assert breach_of(est, "rows permuted", many_rows()) == 0
+    assert large_breach(name) <= LARGE[name][2]
+
+
+@pytest.mark.parametrize("unit", [1e-300, 1e300])
+@pytest.mark.parametrize("name", COURT)
+def test_extreme_units_give_the_same_model_or_a_sentence(name, unit):
+    said = at_the_end(*COURT[name], unit)
+    assert said == "same" or len(said.split()) > 5
+
+
+def test_a_silly_model_in_an_extreme_unit_is_seen():
+    with pytest.raises(AssertionError, match="breach"):
+        at_the_end(Breaker("units: 1e±100"), table_sample(), 1e300)
 
 
 @pytest.mark.soak

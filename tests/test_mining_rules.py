@@ -1,7 +1,9 @@
 "Baskets in every form, rules against mlxtend, and significance against its definition."
+import gzip
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from scipy.stats import fisher_exact
 from boostlit.mining.baskets import read_baskets
@@ -144,6 +146,50 @@ def test_a_fimi_file(tmp_path):
     ]
 
 
+@pytest.mark.parametrize("name, text, want", [
+    ("remarks.dat", "# from a till\n1 2\n% more\n1 2\n", [1, 2]),
+    ("mark.dat", "\ufeff1 2\r\n1 2\r\n", [1, 2]),
+    ("quotes.csv", '"bread, dark",käse\n"bread, dark",käse\n', ["bread, dark", "käse"]),
+    ("semicolons.csv", "bread;käse\nbread;käse\n", ["bread", "käse"]),
+    ("commas.csv", "bread, käse,,\nbread,käse,\n", ["bread", "käse"]),
+    ("packed.dat.gz", "1 2\n1 2\n", [1, 2]),
+])
+def test_files_as_people_have_them(tmp_path, name, text, want):
+    pack = gzip.compress if name.endswith(".gz") else bytes
+    (tmp_path/name).write_bytes(pack(text.encode()))
+    assert closed_itemsets(tmp_path/name, 2).to_pylist() == [{"items": want, "support": 2}]
+
+
+def test_parquet_files_and_texts_that_are_not_utf_8(tmp_path):
+    pq.write_table(pa.table({"basket": BASKETS}), tmp_path/"x.parquet")
+    assert closed_itemsets(tmp_path/"x.parquet", 2).equals(closed_itemsets(BASKETS, 2))
+    (tmp_path/"x.csv").write_bytes("k\xe4se,brot".encode("latin-1"))
+    with pytest.raises(ValueError, match="UTF-8"):
+        read_baskets(tmp_path/"x.csv")
+
+
+def test_more_forms_of_lists():
+    want = closed_itemsets(BASKETS, 2).to_pylist()
+    views = pa.array(BASKETS, pa.list_view(pa.string()))
+    short = pa.array(BASKETS, pa.list_(pa.string_view()))
+    for form in (iter(BASKETS), pd.DataFrame({"basket": BASKETS}), views, short):
+        assert closed_itemsets(form, 2).to_pylist() == want
+    pairs = pa.array([[1, 2], [1, 2]], pa.list_(pa.int64(), 2))
+    assert closed_itemsets(pairs, 2).to_pylist() == [{"items": [1, 2], "support": 2}]
+    assert len(closed_itemsets([], 1)) == len(association_rules([], 1)) == 0
+    assert closed_itemsets(pd.Series([["a"], None, float("nan"), ["a"]]), 2).num_rows == 1
+
+
+def test_long_tables_with_holes_and_labels_with_holes():
+    long = pd.DataFrame({"order": [1, 1, None, 2], "what": ["a", None, "a", "a"]})
+    with pytest.raises(ValueError, match="null"):
+        read_baskets(long, "order", "what")
+    with pytest.raises(ValueError, match="label is missing"):
+        closed_itemsets(BASKETS, 2, y=[float("nan")]*len(BASKETS))
+    with pytest.raises(ValueError, match="min_confidence"):
+        association_rules(BASKETS, 2, 2.)
+
+
 @pytest.mark.parametrize(
     "data, word",
     [
@@ -154,6 +200,12 @@ def test_a_fimi_file(tmp_path):
         (pa.array([1, 2]), "list"),
         (pd.DataFrame({"a": [0, 2]}), "0 and 1"),
         (pa.table({"a": ["x"], "b": ["y"]}), "order"),
+        (pd.DataFrame({"order": [1], "what": ["a"]}), "order"),
+        ([["a", None]], "missing"),
+        ([["a", float("nan")]], "missing"),
+        ([[("a", 1)]], "'a', 1"),
+        ([[True]], "True"),
+        (["bread", "milk"], "'bread'"),
     ],
 )
 def test_bad_baskets_are_told_why(data, word):

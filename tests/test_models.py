@@ -474,3 +474,49 @@ def test_same_bytes_in_another_process(tmp_path):
         env = {**os.environ, "OMP_NUM_THREADS": threads, "OPENBLAS_NUM_THREADS": threads}
         subprocess.run([sys.executable, "-c", code, str(tmp_path/name)], check=True, env=env)
     assert (tmp_path/"a").read_bytes() == (tmp_path/"b").read_bytes()
+
+
+# ------------------------------------------------------------------ more attacks
+
+def saved(tmp_path):
+    "Header and leaves of a small model."
+    save_model(AdaBoostClassifier(n_estimators=3).fit(X, y), tmp_path/"m")
+    return read_leaves(tmp_path/"m")
+
+
+def refused_content(tmp_path, header, leaves, words):
+    write_leaves(tmp_path/"x", header if isinstance(header, str) else json.dumps(header), leaves)
+    refused(tmp_path/"x", words)
+
+
+@pytest.mark.parametrize("letter", [0x110000, 0xFFFFFFFF])
+def test_strings_hold_letters(letter, tmp_path):
+    header, leaves = saved(tmp_path)
+    bad = b'{"dtype": "<U1", "shape": [2]}\0' + np.array([97, letter], "<u4").tobytes()
+    leaves = [(p, k, bad if p == "state.classes_" else d) for p, k, d in leaves]
+    refused_content(tmp_path, header, leaves, "no letter")
+
+
+def test_text_that_would_grow_is_refused_before_it_is_read(tmp_path):
+    header, leaves = saved(tmp_path)
+    words = json.dumps(dict(strings=["ab"]*3_000_000, shape=[3_000_000])).encode() + b"\0"
+    refused_content(tmp_path, header, [*leaves, ("state.x_", "array", words)], "bytes of text")
+    refused_content(tmp_path, header, [*leaves, *[("", "array", b"")]*70_000], "too many")
+    header["state"]["dict"]["x_"] = {"values": [0]*5_000_000}
+    refused_content(tmp_path, header, leaves, "too many columns")
+
+
+@pytest.mark.parametrize("text", [
+    '{"format": ' + "["*100_000, '{"list": ['*50_000, '{"version": ' + "1"*10_000 + "}",
+    '{"format": "boostlit-model", "format": "x", "version": 1}'])
+def test_headers_that_are_no_headers(text, tmp_path):
+    refused_content(tmp_path, text, saved(tmp_path)[1], "not a usable")
+
+
+@posix
+def test_any_name_that_a_file_may_have(tmp_path):
+    est = AdaBoostClassifier(n_estimators=3).fit(X, y)
+    for name in ("n"*255, "ü"*127, ".hidden", "a b\nc"):
+        save_model(est, tmp_path/name)
+        assert answer(load_model(tmp_path/name), X) == answer(est, X)
+    with pytest.raises(FileNotFoundError): load_model(tmp_path/("n"*300))

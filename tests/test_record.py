@@ -128,7 +128,27 @@ def test_recorded_rows_are_stored_and_made_by_one_run():
             for key in run["rows"]:
                 assert (paper, *key) in stored, (name, key)
                 assert seen.setdefault((paper, *key), name) == name, (name, key)
-            assert {"code", "data", "versions", "date", "command", "units"} <= set(run), name
+            assert {"code", "data", "values", "versions", "date", "command", "units",
+                    "of"} <= set(run), name
+
+
+def test_no_stored_value_was_changed_by_hand():
+    "A number of the files that is not the one its recorded run gave is called altered."
+    rows = E.stored_results().to_pylist()
+    states = provenance.row_states(rows)
+    altered = [key for key, state in states.items() if state == "altered"]
+    assert not altered, altered[:5]
+    key = next((k for k, state in states.items() if state != "earlier run"), None)
+    if key is not None:
+        planted = [{**r, "value": r["value"] + 1} if E.row_key(r) == key else r for r in rows]
+        assert provenance.row_states(planted)[key] == "altered"
+
+
+def test_every_stored_run_can_be_asked():
+    "A stored table has a witness, unless it is made whole in a minute."
+    for paper in range(5):
+        for name, run in provenance.stored_runs(paper).items():
+            assert run["units"] or run["seconds"] <= 60, name
 
 
 def commit_seed():

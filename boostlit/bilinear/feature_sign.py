@@ -12,8 +12,9 @@ __all__ = ['LOSSES', 'TROUBLES', 'kkt_violation', 'c_max', 'duality_gap', 'featu
 import warnings
 from typing import NamedTuple
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg import LinAlgError
 from scipy.linalg.blas import dsyrk, ssyrk
+from scipy.linalg.lapack import dpotrf, dpotrs
 from scipy.optimize import minimize
 from .kernels import (coordinate_sweeps, loss_slopes, loss_value,
                                        segment_minimum)
@@ -154,8 +155,9 @@ def quadratic_l1(H, b,                 # model 1/2 x'Hx - b'x, H symmetric posit
 # %% ../../nbs/bilinear/02_feature_sign.ipynb #c83cbf9e
 def _solve_signs(H, right):
     "The minimum under fixed signs: one linear system."
-    factor = cho_factor(H, lower=True, overwrite_a=True, check_finite=False)
-    return cho_solve(factor, right, check_finite=False)
+    factor, trouble = dpotrf(H, lower=True, overwrite_a=True, clean=False)
+    if trouble: raise LinAlgError("not positive definite")
+    return dpotrs(factor, right, lower=True)[0]
 
 def _walk(H, q, x, S, z, c):
     "Move x, in place, to the best point on the way to z: (step, new q)."
@@ -198,7 +200,7 @@ def _weighted_gram(Z, h, rough=False):
         H = product(1., R.T, lower=1).astype(np.float64)
     if rough and not np.isfinite(H).all(): return _weighted_gram(Z, h)
     H = H + H.T                                       # the other half came back as zeros
-    H[np.diag_indices(len(H))] *= .5*(1 + whisker)
+    H.flat[::len(H) + 1] *= .5*(1 + whisker)
     return H
 
 # %% ../../nbs/bilinear/02_feature_sign.ipynb #22a1566f
@@ -257,7 +259,7 @@ def feature_sign(Z, y,                       # (n, d) design, labels ±1 (target
 def _newton_model(p, a, G, h, tol, rough):
     "The minimum of the quadratic model with its kinks, on the working set."
     H = _weighted_gram(p.Z, h, rough)
-    H[np.diag_indices(len(a))] += p.e
+    H.flat[::len(a) + 1] += p.e
     return quadratic_l1(H, H@a - G, p.c, a, tol)
 
 def _warn_unfinished(worst, accepted, steps):
@@ -291,7 +293,7 @@ def _design(Z, y, loss):
         raise ValueError(f"Z must be (n, d) and y (n,), n at least 1, got {Z.shape} and {y.shape}")
     if not (np.isfinite(Z.sum()) or np.isfinite(Z).all()) or not np.isfinite(y).all():
         raise ValueError("Z and y must not contain NaN or infinity")
-    if loss != "squared" and not np.isin(y, (-1., 1.)).all():
+    if loss != "squared" and not (np.abs(y) == 1.).all():
         raise ValueError("labels must be -1 and +1 for this loss")
     return Z, y
 

@@ -100,8 +100,10 @@ class DenseBlocks:
 def _check_values(v):
     "Refuse what no solver can square."
     if not np.isfinite(v).all(): raise ValueError("Input X contains NaN or infinity.")
-    if v.size and float(np.abs(v).max()) > 1e150:
-        raise ValueError("Input X contains values beyond 1e150, which cannot be squared: "
+    largest = float(np.abs(v).max(initial=0.))
+    if largest > 1e150 or 0 < largest < 1e-150:
+        size = "beyond 1e150" if largest > 1 else "of 1e-150 at most"
+        raise ValueError(f"Input X contains values {size}, which cannot be squared: "
                          "use another unit.")
 
 # %% ../../nbs/bilinear/01_model.ipynb #b164ed9b

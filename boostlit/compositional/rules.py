@@ -73,6 +73,8 @@ def _labels_and_priors(y):
     classes, codes = np.unique(np.asarray(y), return_inverse=True)
     if len(classes) < 2:
         raise ValueError(f"rules need labels of at least 2 classes, got {len(classes)}")
+    if classes.dtype.kind in "cV":
+        raise ValueError(f"labels must be words or whole numbers, got {classes.dtype}")
     return classes, np.bincount(codes)/len(codes)
 
 # %% ../../nbs/compositional/02_rules.ipynb #fdfed0ac

@@ -592,6 +592,9 @@ class _OfClasses(_Master):
         State
         """
         y = _class_numbers(y)
+        if y.size and not 0 <= y.min() <= y.max() < n_classes:
+            raise ValueError(f"labels must be class numbers from 0 to {n_classes - 1}, "
+                             f"got {y.min()} to {y.max()}; n_classes says how many there are")
         return State(y, weights, np.zeros((n_classes, len(y))), n_classes)
 
     def wrong(self, scores:np.ndarray, y:np.ndarray)->np.ndarray:

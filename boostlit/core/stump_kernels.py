@@ -53,7 +53,8 @@ def histograms(codes:np.ndarray, # (d, n) codes
                out:np.ndarray,   # (hi - lo, codes) int64, written to
               )->None:
     "out[j - lo, c] = sum of g over the rows with code c of feature j."
-    if not BUDGET.pays((hi - lo)*len(g)//16):
+    steps = (hi - lo)*len(g)//16
+    if _add_by_code.at_hand(steps, (codes, lo, hi, g, out)) or not BUDGET.pays(steps):
         _add_by_code(codes, lo, hi, g, out)
         return
     _add_by_code.check(codes, lo, hi, g, out)
@@ -257,15 +258,18 @@ def _sorted_columns(X, limit):
 # %% ../../nbs/core/13_stump_kernels.ipynb #5bb468dc
 SMALL = 1_000_000   # cells below which NumPy is done before a compiler has begun
 
-def _interpreted(cells):
-    "Is this little enough for NumPy?"
-    return BUDGET.mode == "python" or BUDGET.mode == "auto" and cells < SMALL
+def _interpreted(kernel, cells, args):
+    "Is this little enough for NumPy, and no compiled form at hand?"
+    if BUDGET.mode != "auto":
+        return BUDGET.mode == "python"
+    return cells < SMALL and not kernel.at_hand(cells//4, args)
 
 def distinct_columns(X:np.ndarray, # (n, d) float64
                      limit:int,    # most values that are of interest
                     )->tuple:      # (d, limit) sorted values, how many (-1: more), any missing?
     "Distinct values of every column that has few."
-    found = (_sorted_columns if _interpreted(X.size) else _collect_strips)(X, limit)
+    by_sorting = _interpreted(_collect_strips, X.size, (X, limit))
+    found = (_sorted_columns if by_sorting else _collect_strips)(X, limit)
     found[0][found[0] == 0] = 0.   # a zero has no sign
     return found
 
@@ -341,14 +345,15 @@ def encode_columns(X:np.ndarray,     # (n, d) float64
                    codes:np.ndarray, # (d, n), written to
                   )->None:
     "codes[j, i]: number of points of column j below X[i, j]."
-    if _interpreted(X.size):
-        for j, p in enumerate(points):
-            codes[j] = np.where(np.isnan(X[:, j]), missing[j], np.searchsorted(p, X[:, j]))
-        return
     width = np.array([1 << len(p).bit_length() for p in points])   # so that halving is exact
     table = np.full((len(points), width.max()), np.inf)
     for j, p in enumerate(points): table[j, :len(p)] = p
-    _halve(X, table, width//2, missing, codes)
+    job = X, table, width//2, missing, codes
+    if not _interpreted(_halve, X.size, job):
+        _halve(*job)
+        return
+    for j, p in enumerate(points):
+        codes[j] = np.where(np.isnan(X[:, j]), missing[j], np.searchsorted(p, X[:, j]))
 
 # %% ../../nbs/core/13_stump_kernels.ipynb #c8926e09
 @kernel(X=Arg("float64", "n d"), bits=Arg("uint64", "n d"), out=Arg("uint64", "n"))

@@ -660,9 +660,9 @@ def record_stump(oracle, j:int, c:int, HS:np.ndarray, HW:np.ndarray, S:int, W:in
 def code_values(oracle, stump)->np.ndarray:
     "What a stump whose threshold is one of the oracle's says for every code of its feature."
     j = int(stump["feature"])
-    cut, codes = np.searchsorted(oracle.points[j], stump["threshold"]), np.arange(oracle.n_codes[j])
-    left = codes == cut if stump["nominal"] else codes <= cut
-    says = np.where(left, stump["left"], stump["right"])
+    cut = int(np.searchsorted(oracle.points[j], stump["threshold"]))
+    says = np.full(oracle.n_codes[j], stump["right"])
+    says[cut if stump["nominal"] else 0:cut + 1] = stump["left"]
     if oracle.has_nan[j]: says[-1] = stump["missing"]
     return says
 

@@ -8,7 +8,7 @@ __all__ = ['QUADRATIC_HISTORY', 'TWINS', 'TABLE_SETTINGS', 'random_bits', 'start
            'product_wrong', 'in_units', 'turned', 'relabel_on_workers', 'products_on_workers',
            'best_product', 'distributed_quadraticboost', 'same_products', 'mine_prefixes',
            'distributed_closed_itemsets', 'compare_models', 'final_weights', 'twin_settings',
-           'fit_on_cluster']
+           'array_tables', 'fit_on_cluster']
 
 # %% ../../nbs/distributed/02_search.ipynb #6f483f54
 import inspect
@@ -385,18 +385,44 @@ def twin_settings(estimator)->dict: # arguments of its twin
     return {k: v for k, v in settings.items() if k in takes}
 
 # %% ../../nbs/distributed/02_search.ipynb #5c1689a1
+def _block_table(X, y, w=None)->"pa.Table":
+    "A block of rows of an array, with labels and weights, as a table."
+    columns = {f"x{j}": np.ascontiguousarray(X[:, j], dtype=float) for j in range(X.shape[1])}
+    return pa.table({**columns, "label": y, **({} if w is None else {"weight": w})})
+
+def array_tables(X, y, weights=None)->list: # of delayed tables with columns x0, x1, ..., label
+    "A Dask array with its labels and weights (arrays of any kind) as tables, one a block of rows."
+    from dask import array as da, delayed
+    if X.ndim != 2: raise ValueError(f"expected rows and columns, got {X.ndim} dimensions")
+    given = [da.asarray(v) for v in (y, weights) if v is not None]
+    for part in (X, *given):
+        if np.isnan(part.shape[0]): part.compute_chunk_sizes()
+    if any(v.shape != (len(X),) for v in given):
+        raise ValueError(f"expected a label and a weight for each of {len(X)} rows, got shapes "
+                         f"{[v.shape for v in given]}")
+    X = X.rechunk({1: -1})
+    parts = [X.to_delayed().ravel(), *(v.rechunk((X.chunks[0],)).to_delayed() for v in given)]
+    return [delayed(_block_table)(*blocks) for blocks in zip(*parts)]
+
+# %% ../../nbs/distributed/02_search.ipynb #f17c1a55
 def fit_on_cluster(estimator,          # AdaBoost-, GentleBoost- or QuadraticBoostClassifier
-                   data,               # see `partition_sources`: Dask frame, Parquet folder, tables
-                   target:str,         # column of the labels
+                   # see `partition_sources`: Dask frame, Parquet folder, tables; or a Dask array
+                   data,
+                   target,             # column of the labels; with an array, the labels
                    client=None,        # a `distributed.Client`; None for the current one
-                   weight:"str|None"=None, # column of sample weights
+                   weight=None,        # column of sample weights; with an array, the weights
                   ):                   # a fitted copy
     "Fit an estimator to a table in pieces: the model that one machine would learn."
-    settings = twin_settings(estimator)
-    usual = estimator.get_params(deep=False)
+    settings, usual = twin_settings(estimator), estimator.get_params(deep=False)
     nominal = usual.get("categorical_features")
     nominal = () if nominal is None else nominal
     if isinstance(nominal, str) or any(not isinstance(name, str) for name in nominal):
         raise ValueError("categorical columns of a table in pieces are given by name")
+    array = hasattr(data, "rechunk")
+    if array:
+        data = array_tables(data, target, weight)
+        target, weight = "label", None if weight is None else "weight"
     oracle = DistributedStumpOracle(data, target, client, weight, nominal, usual["max_bins"])
-    return TWINS[type(estimator)](oracle, **settings)
+    found = TWINS[type(estimator)](oracle, **settings)
+    if array: del found.feature_names_in_       # an array has none
+    return found

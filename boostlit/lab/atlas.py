@@ -145,7 +145,7 @@ def count_terms(model, # a fitted classifier
                )->int:
     "What a reader would have to look at."
     if hasattr(model, "curves_"):
-        return sum(bool(np.any(t)) for t in [*model.curves_, *model.maps_])
+        return sum(bool(np.any(t)) for t in [*model.curves_, *model.maps_, *model.product_values_])
     if hasattr(model, "terms_"): return len(model.terms_)
     if hasattr(model, "term_names_"): return len(model.term_names_)
     if hasattr(model, "complexity_") and hasattr(model, "trees_"): return int(model.complexity_)
@@ -244,7 +244,8 @@ def method_code(model)->str:
     kind: Any = type(model[-1] if hasattr(model, "steps") else model)
     package = kind.__module__.partition(".")[0]
     if package == "boostlit": return code_hash(kind)
-    return f"{package} {version('scikit-learn' if package == 'sklearn' else package)}"
+    wheel = {"sklearn": "scikit-learn", "interpret": "interpret-core"}.get(package, package)
+    return f"{package} {version(wheel)}"
 
 # %% ../../nbs/lab/11_atlas.ipynb #d23aa98a
 ATLAS_FIELDS = ("table", "method", "fold", "accuracy", "logloss", "prior", "majority", "auc",

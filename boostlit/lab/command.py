@@ -5,9 +5,10 @@ open."""
 
 # %% auto #0
 __all__ = ['IMAGES', 'VERBS', 'experiment_modules', 'load_reproductions', 'select', 'why_not',
-           'run_item', 'Outcome', 'run_items', 'reproduce', 'store_item', 'write_log', 'promised',
-           'expected_seconds', 'rows_made', 'sample_rows', 'verify', 'ask_witness',
-           'stored_witnesses', 'main', 'version_verb', 'datasets_verb', 'reproduce_verb']
+           'takes_only', 'run_item', 'Outcome', 'run_items', 'reproduce', 'store_item', 'write_log',
+           'promised', 'expected_seconds', 'row_seconds', 'rows_made', 'sample_rows', 'verify',
+           'ask_witness', 'stored_witnesses', 'store_log', 'due', 'chosen_units', 'ask_run',
+           'refresh', 'main', 'version_verb', 'datasets_verb', 'reproduce_verb']
 
 # %% ../../nbs/lab/02_command.ipynb #fd6d6b3d
 import argparse
@@ -31,7 +32,9 @@ from boostlit.lab.experiments import (
     REPRODUCTIONS, is_timed, plain_values, row_key, run_units, store_results, stored_results,
     unit_numbers, watching, witnesses,
 )
-from .provenance import code_hash, store_run, stored_runs
+from boostlit.lab.provenance import (
+    code_hash, named_hash, package_versions, run_record, run_state, store_run, stored_runs, today,
+)
 from .report import PAPERS, fresh_ledger, ledger_text, report_html
 
 # %% ../../nbs/lab/02_command.ipynb #c96c7502
@@ -110,33 +113,38 @@ def why_not(r,    # a `Reproduction`
 
 # %% ../../nbs/lab/02_command.ipynb #e09aaa7b
 def _finished(path:Path, code:str)->dict|None:
-    "An item that was finished before with the same code: rows, seconds, witnesses."
+    "An item that was finished before with the same code: its record and rows."
     try:
         doc = json.loads(path.read_text(encoding="utf-8"))
-        return doc if doc["code"] == code and {"rows", "seconds", "units"} <= set(doc) else None
+        return doc if doc["record"]["code"] == code and "rows" in doc else None
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 # %% ../../nbs/lab/02_command.ipynb #e6bf569e
 def _make(r, out, n_jobs, progress, only):
-    "Run an item, or some of its data sets."
-    some = {} if only is None or "only" not in inspect.signature(r.run).parameters \
-        else {"only": only}
+    "Run an item, or some of its rows."
+    some = {} if only is None or not takes_only(r) else {"only": only}
     start = time.perf_counter()
     with watching() as units:
         made = r.run(n_jobs=n_jobs, out=Path(out)/"units"/r.name, progress=progress, **some)
     rows = [{"item": r.item, **plain_values(dict(row)), "paper": r.paper} for row in made]
-    return {"code": code_hash(r.run), "paper": r.paper, "item": r.item, "title": r.title,
-            "whole": not some, "seconds": round(time.perf_counter() - start, 1),
-            "units": witnesses(units), "rows": rows}
+    read = sum(u["seconds"] for u in units if u["seconds"] == u["seconds"])
+    seconds = max(time.perf_counter() - start, read)      # units of an earlier run count as well
+    record = run_record(r, rows, seconds, witnesses(units), len(units))
+    return {"paper": r.paper, "item": r.item, "title": r.title, "whole": not some,
+            "record": record, "rows": rows}
+
+def takes_only(r)->bool:
+    "Can a reproduction be asked for some of its rows?"
+    return "only" in inspect.signature(r.run).parameters
 
 # %% ../../nbs/lab/02_command.ipynb #51d8709d
 def run_item(r,             # a `Reproduction`
              out:Path,      # folder of this run
              n_jobs:int=1,  # processes
              progress=True, # show bars?
-             only=None,     # data sets to run, for functions that take `only`
-            )->dict:        # rows, each with its key; seconds; witnesses
+             only=None,     # pairs (data set, method) to run, for functions that take `only`
+            )->dict:        # rows, each with its key; the record of the run
     "One item, computed now or read from an earlier run of the same code."
     path = Path(out)/"items"/f"{r.name}.json"
     if only is None and (doc := _finished(path, code_hash(r.run))) is not None:
@@ -204,7 +212,7 @@ def reproduce(wanted=(),        # papers and items; everything by default
     if budget < math.inf: picked = sorted(picked, key=expected_seconds)
     after = partial(store_item, say=say) if store else None
     run_items(picked, outcome, full, bool(wanted), n_jobs, progress, budget, after)
-    table = fresh_ledger(outcome.rows, known)
+    table = fresh_ledger(outcome.rows)
     for line in [*ledger_text(table), *outcome.lines()]:
         say(line)
     report = outcome.out/"report.html"
@@ -223,17 +231,21 @@ def store_item(r,         # a `Reproduction`
                say=print, # where words go
                folder=None, # data of the package by default
               ):
-    "Store the rows and the record of one finished item."
+    "Store the rows and the record of one finished item; rows it no longer makes go."
     place = Path(str(folder or files("boostlit").joinpath("data")))
-    store_results(r.paper, doc["rows"], place/f"ours{r.paper}.csv")
-    store_run(r, doc["rows"], doc["seconds"], place, doc["units"])
+    before = stored_runs(r.paper, place).get(r.name, {}).get("rows", [])
+    lost = {tuple(key) for key in before} - {tuple(key) for key in doc["record"]["rows"]}
+    store_results(r.paper, doc["rows"], place/f"ours{r.paper}.csv", lost)
+    store_run(r.paper, r.name, doc["record"], place)
     say(f"stored {len(doc['rows'])} rows of {r.paper}:{r.item} ({r.run.__name__})")
 
 # %% ../../nbs/lab/02_command.ipynb #d98fa1d3
 def write_log(outcome:Outcome):
     "One line per item, behind those of earlier runs in the same folder."
-    lines = [f"{r.paper}:{r.item} ({r.run.__name__}): {len(rows)} rows, "
-             f"{outcome.items[r.name]['seconds']} s, code {outcome.items[r.name]['code']}"
+    def told(r):
+        record = outcome.items[r.name]["record"]
+        return f"{record['seconds']} s, code {record['code']}"
+    lines = [f"{r.paper}:{r.item} ({r.run.__name__}): {len(rows)} rows, {told(r)}"
              for r, rows in outcome.done]
     with open(outcome.out/"log.txt", "a", encoding="utf-8") as log:
         log.write("\n".join([*lines, *outcome.lines(), ""]))
@@ -255,57 +267,61 @@ def expected_seconds(r)->float:
     if not r.full: return 30.
     return 3600. if set(r.needs) & set(IMAGES) else 300.
 
+def row_seconds(r)->float:
+    "What one row may cost: all of its run, or a share of it where it can be asked for alone."
+    keys = stored_runs(r.paper).get(r.name, {}).get("rows", [])
+    pairs = len({(dataset, method) for _, dataset, method, _ in keys}) if takes_only(r) else 1
+    return expected_seconds(r)/max(1, pairs)
+
 # %% ../../nbs/lab/02_command.ipynb #9ba0b5ac
 def rows_made(r,            # a `Reproduction`
               stored:list,  # keys of all stored rows
              )->list:       # keys
-    "Stored rows that a reproduction makes, but for what a clock measured."
-    run = stored_runs(r.paper).get(r.name)
-    mine = {(r.paper, *key) for key in run["rows"]} if run else None
-    return [k for k in stored if k[0] == r.paper and k[1] in r.items and not is_timed(k[4])
-            and (mine is None or k in mine)]
+    "Stored rows of a recorded run, but for what a clock measured."
+    run = stored_runs(r.paper).get(r.name, {})
+    mine = {(r.paper, *key) for key in run.get("rows", [])}
+    return [k for k in stored if k in mine and not is_timed(k[4])]
 
 # %% ../../nbs/lab/02_command.ipynb #2e3be0fd
 def sample_rows(known,        # `Reproduction`s
                 n:int,        # rows
                 seed:int,     # of the choice
-                budget:float, # seconds that the items may take together
+                budget:float, # seconds; rows that cost more than a tenth each are left out
+                say=print,    # where words go
                )->dict:       # name of a reproduction -> keys of the chosen rows
-    "Stored rows by chance, from the cheapest items whose data are here."
+    "Stored rows by chance, of recorded runs whose data are here."
     stored = [row_key(r) for r in stored_results().to_pylist()]
-    made = {r.name: rows_made(r, stored) for r in known if not why_not(r, False, True)}
-    spent = 0.
-    pool: list[tuple] = []
-    for r in sorted((r for r in known if made.get(r.name)), key=expected_seconds):
-        spent += expected_seconds(r)
-        if spent > budget and pool:
-            break
-        pool += [(r.name, key) for key in made[r.name]]
+    able = [r for r in known if not why_not(r, False, True) and row_seconds(r) <= budget/10]
+    pool = [(r.name, key) for r in able for key in rows_made(r, stored)]
     chosen = random.Random(seed).sample(pool, min(n, len(pool)))
+    say(f"{len(chosen)} rows chosen among {len(pool)}; {len(stored) - len(pool)} of the "
+        f"{len(stored)} stored ones were left out (a clock's, an earlier run's, or too long)")
     return {name: [k for other, k in chosen if other == name] for name, _ in chosen}
 
 # %% ../../nbs/lab/02_command.ipynb #ad332a97
 def verify(n:int=60,              # stored rows to derive again
            seed:int=0,            # of the choice
-           budget:float=1800.,    # seconds that the items took when they were stored
+           budget:float=1800.,    # seconds; rows that cost more than a tenth each are left out
            n_jobs:int=1,          # processes
-           out="reproduction",    # folder for units
+           out="reproduction",    # folder; units go to one of its own inside
            modules=None,          # modules that register reproductions
            say=print,             # where words go
            wanted=(),             # papers and items; everything by default
-          )->dict:                # rows checked, different, absent
+          )->dict:                # rows checked, different, absent; a log with both values
     "Derive stored rows again and print every difference."
     known = load_reproductions(modules, say)
     known = select(known, wanted) if wanted else known
-    chosen = sample_rows(known, n, seed, budget)
+    chosen = sample_rows(known, n, seed, budget, say)
     stored = {row_key(r): r["value"] for r in stored_results().to_pylist()}
-    found: dict[str, list] = dict(checked=[], different=[], absent=[])
+    found: dict[str, list] = dict(checked=[], different=[], absent=[], log=[])
     for r in [r for r in known if r.name in chosen]:
         keys = chosen[r.name]
-        rows = run_item(r, Path(out), n_jobs, False, sorted({k[2] for k in keys}))["rows"]
+        pairs = sorted({k[2:4] for k in keys})
+        rows = run_item(r, Path(out)/"verify", n_jobs, False, pairs)["rows"]
         again = {row_key(row): row.get("value") for row in rows}
         for key in keys:
             _compare(key, stored[key], again.get(key), found, say)
+        say(f"{r.paper}:{r.item} ({r.run.__name__}): {len(keys)} rows")
     say(f"{len(found['checked'])} stored rows derived again, {len(found['different'])} differ, "
         f"{len(found['absent'])} were not made")
     return found
@@ -330,13 +346,118 @@ def stored_witnesses()->dict: # name of a reproduction -> its units
 def _compare(key, stored, again, found, say):
     "Enter one row into what was found."
     name = f"{key[0]}:{key[1]} {' / '.join(key[2:])}"
+    now = None if again is None else float(f"{float(again):.6g}")
+    found["log"].append([*key, stored, now])
     if again is None:
-        found["absent"].append(key)                 # another function makes this row
+        found["absent"].append(key)
+        say(f"NOT MADE {name}")
         return
     found["checked"].append(key)
     if not promised(stored, float(again)):
         found["different"].append(key)
         say(f"DIFFERS {name}: stored {stored:.6g}, now {float(again):.6g}")
+
+def store_log(found:dict, seed:int, seconds:float, folder=None)->Path: # the file
+    "Keep what a verification found with the package."
+    path = Path(str(folder or files("boostlit").joinpath("data")))/"verified.json"
+    head = dict(seed=seed, seconds=round(seconds), versions=package_versions(), date=today(),
+                rows=len(found["log"]), different=len(found["different"]),
+                absent=len(found["absent"]))
+    lines = ",\n".join(f"  {json.dumps(row, ensure_ascii=False)}" for row in found["log"])
+    text = json.dumps(head, indent=1)[:-2] + f',\n "log": [\n{lines}\n ]\n}}\n'
+    write_whole(path, lambda f: Path(f).write_bytes(text.encode()))
+    return path
+
+# %% ../../nbs/lab/02_command.ipynb #a5c1e0e2
+def due(wanted=(),     # papers and items; everything by default
+        modules=None,  # modules that register reproductions
+        say=print,     # where words about missing ones go
+       )->list:        # (reproduction, its record)
+    "Stored runs that today's code has not been asked about."
+    known = load_reproductions(modules, say)
+    rows = {row_key(r): r for r in stored_results().to_pylist()}
+    found = []
+    for r in select(known, wanted) if wanted else known:
+        run = stored_runs(r.paper).get(r.name)
+        if run is None: continue
+        mine = [rows[k] for k in ((r.paper, *key) for key in run["rows"]) if k in rows]
+        if run_state(run, mine) == "stale": found.append((r, run))
+    return found
+
+# %% ../../nbs/lab/02_command.ipynb #a5c1e0e3
+def chosen_units(run:dict,      # a record
+                 seconds:float, # what they may take together
+                )->list:        # witnesses
+    "The cheapest witness whatever it takes, then others by chance of today's code."
+    units = sorted(run["units"], key=lambda u: u["seconds"])
+    others = random.Random(named_hash(run["function"])).sample(units[1:], max(0, len(units) - 1))
+    chosen, spent = units[:1], sum(u["seconds"] for u in units[:1])
+    for unit in others:
+        if spent + unit["seconds"] <= seconds:
+            chosen.append(unit)
+            spent += unit["seconds"]
+    return chosen
+
+def ask_run(run:dict, seconds:float)->tuple: # units asked, those that differ
+    "Ask some witnesses of a run."
+    units = chosen_units(run, seconds)
+    answers = [(u["unit"], ask_witness(u)) for u in units]
+    return len(units), [a for a in answers if a[1]]
+
+# %% ../../nbs/lab/02_command.ipynb #a5c1e0e4
+def refresh(wanted=(),         # papers and items; everything by default
+            seconds:float=8.,  # of witnesses per run
+            n_jobs:int=1,      # processes
+            out="reproduction", # folder of what is made again
+            modules=None,      # modules that register reproductions
+            say=print,         # where words go
+           )->dict:            # names of runs made again, sampled, different, not asked
+    "Bring the stamps of stored runs up to today's code."
+    from joblib import Parallel, delayed
+    found: dict[str, list] = dict(again=[], sampled=[], different=[], unasked=[])
+    runs = due(wanted, modules, say)
+    for r, run in runs:
+        if reason := why_not(r, True, True): _note(found, "unasked", r, reason, say)
+    able = [(r, run) for r, run in runs if r.name not in found["unasked"]]
+    short = [(r, run) for r, run in able if not run["units"] or run["seconds"] <= seconds/2]
+    for r, run in short: _make_again(r, run, Path(out)/"refresh", found, say)
+    rest = [pair for pair in able if pair not in short]
+    asked = Parallel(n_jobs=n_jobs, return_as="generator")(
+        delayed(ask_run)(run, seconds) for _, run in rest)
+    for (r, run), (count, differs) in zip(rest, asked): _stamp(r, run, count, differs, found, say)
+    say(", ".join(f"{len(names)} {word}" for word, names in found.items()))
+    return found
+
+# %% ../../nbs/lab/02_command.ipynb #a5c1e0e5
+def _note(found, word, r, told, say):
+    "One line about a run, and its name where it belongs."
+    found[word].append(r.name)
+    say(f"{word.upper() if word == 'different' else word} {r.paper}:{r.item} "
+        f"({r.run.__name__}): {told}")
+
+def _stamp(r, run, count, differs, found, say):
+    "Write into the record that witnesses said the same under today's code."
+    if differs:
+        for unit, what in differs: say(f"DIFFERS {r.name} {unit}: {what}")
+        _note(found, "different", r, f"{len(differs)} of {count} units", say)
+        return
+    stamp = dict(code=named_hash(run["function"]), date=today(), units=count,
+                 of=run.get("of", len(run["units"])))
+    store_run(r.paper, r.name, {**run, "sampled": stamp})
+    _note(found, "sampled", r, f"{count} of {stamp['of']} units", say)
+
+def _make_again(r, run, out, found, say):
+    "Run a short item whole; store it if nothing has changed in the promised digits."
+    doc = run_item(r, out, 1, False)
+    stored = {row_key(s): s["value"] for s in stored_results(r.paper).to_pylist()}
+    told: dict[str, list] = dict(checked=[], different=[], absent=[], log=[])
+    for row in [row for row in doc["rows"] if not is_timed(row["quantity"])]:
+        _compare(row_key(row), stored.get(row_key(row), math.nan), row["value"], told, say)
+    if told["different"]:
+        _note(found, "different", r, f"{len(told['different'])} of {len(doc['rows'])} rows", say)
+    else:
+        store_item(r, doc, lambda words: None)
+        _note(found, "again", r, f"{len(doc['rows'])} rows", say)
 
 # %% ../../nbs/lab/02_command.ipynb #ab1cbd9c
 VERBS = {"reproduce": "boostlit.lab.command:reproduce_verb",
@@ -369,10 +490,13 @@ def _reproduce_arguments(r):
     r.add_argument("--store", action="store_true",
                    help="keep rows and their record in the data of the package")
     r.add_argument("--verify", type=int, metavar="N", help="derive N stored rows again, by chance")
+    r.add_argument("--refresh", action="store_true",
+                   help="ask a sample of the stored runs whose code has changed, and stamp them")
     r.add_argument("--seed", type=int, default=0, help="of --verify")
     r.add_argument("--budget", type=float, metavar="SECONDS",
-                   help="begin no item after this time, cheap ones first; with --verify: sample "
-                        "items that took no longer together")
+                   help="begin no item after this time, cheap ones first; with --verify: leave "
+                        "out rows that cost more than a tenth of it; with --refresh: of "
+                        "witnesses per run")
 
 # %% ../../nbs/lab/02_command.ipynb #7356d238
 def main(argv=None, # arguments; those of the process by default
@@ -407,15 +531,23 @@ def datasets_verb(args)->int:
 
 # %% ../../nbs/lab/02_command.ipynb #aa462fc8
 def reproduce_verb(args)->int:
-    "Run, or verify."
+    "Run, refresh, or verify."
     if args.fresh:
-        for d in ("items", "units"):
+        for d in ("items", "units", "verify", "refresh"):
             shutil.rmtree(Path(args.out)/d, ignore_errors=True)
     Path(args.out).mkdir(parents=True, exist_ok=True)
-    if args.verify is not None:
-        found = verify(args.verify, args.seed, args.budget or 1800., args.jobs, args.out,
-                       wanted=args.what)
+    if args.refresh:
+        found = refresh(args.what, args.budget or 8., args.jobs, args.out)
         return 1 if found["different"] else 0
+    if args.verify is not None:
+        return _verify_verb(args)
     result = reproduce(args.what, args.full, args.jobs, args.out, progress=not args.quiet,
                        store=args.store, budget=args.budget or math.inf)
     return 1 if result["failed"] else 0
+
+def _verify_verb(args)->int:
+    start = time.perf_counter()
+    found = verify(args.verify, args.seed, args.budget or 1800., args.jobs, args.out,
+                   wanted=args.what)
+    if args.store: store_log(found, args.seed, time.perf_counter() - start)
+    return 1 if found["different"] or found["absent"] else 0

@@ -18,7 +18,7 @@ from ..core.boosters import AdaBoostClassifier
 from ..core.datasets import load_dataset
 from ..compositional.estimator import CompositionalBoostClassifier
 from ..compositional.rules import table1_column
-from .experiments import reproduction, run_units
+from .experiments import asked, reproduction, run_units
 
 # %% ../../nbs/compositional/06_tables.ipynb #936d7396
 def checkerboard(n:int=400,    # samples
@@ -108,22 +108,20 @@ QUANTITIES = {"test": "test error",
 @reproduction(0, "Sec. 5.1", title="Conjunctions against stumps on nine data sets, five folds",
               needs=("mfeat", "sonar", "ionosphere", "pima-indians-diabetes", "breast-w",
                      "hepatitis"))
-def against_stumps(n_jobs=1, out=None, progress=True):
+def against_stumps(n_jobs=1, out=None, progress=True, only=None):
     "Cross-validated test error and training error at rounds 10, 50 and 100."
-    units = [
-        dict(dataset=d, method=m, fold=f) for d in RULE_SETS for m in RULE_METHODS for f in range(5)
-    ]
+    pairs = [(d, m) for d in RULE_SETS for m in RULE_METHODS if asked(only, d, m)]
+    units = [dict(dataset=d, method=m, fold=f) for d, m in pairs for f in range(5)]
     folds = run_units(compare_fold, units, out=out, n_jobs=n_jobs, desc="against stumps",
                       progress=progress).to_pylist()
     same = dict(paper=0, item="Sec. 5.1", seeds=5, link="compositional/06_tables.ipynb",
                 comment="not in the paper; percent, five folds, 100 rounds")
     rows = []
-    for d in RULE_SETS:
-        for m in RULE_METHODS:
-            for q, name in QUANTITIES.items():
-                v = [100*r[q] for r in folds if r["dataset"] == d and r["method"] == m]
-                rows.append(dict(same, dataset=d, method=m, quantity=name, value=float(np.mean(v)),
-                                 spread=float(np.std(v, ddof=1))))
+    for d, m in pairs:
+        for q, name in QUANTITIES.items():
+            v = [100*r[q] for r in folds if r["dataset"] == d and r["method"] == m]
+            rows.append(dict(same, dataset=d, method=m, quantity=name, value=float(np.mean(v)),
+                             spread=float(np.std(v, ddof=1))))
     return rows
 
 # %% ../../nbs/compositional/06_tables.ipynb #3a1355b9
@@ -150,7 +148,8 @@ def reading_fold(dataset:str, thresholds:str, silence:str, fold:int, rounds:int=
 def rule_readings(n_jobs=1, out=None, progress=True, only=None):
     "Test errors in per cent under all readings of silence and thresholds, five folds."
     units = [dict(dataset=d, thresholds=t, silence=s, fold=f) for d in RULE_SETS
-             if only is None or d in only for t in THRESHOLDS for s in SILENCES for f in range(5)]
+             for t in THRESHOLDS for s in SILENCES if asked(only, d, f"{t} thresholds, {s}")
+             for f in range(5)]
     runs = run_units(reading_fold, units, out, n_jobs, "readings", progress).to_pylist()
     groups: dict = {}
     for r in runs:

@@ -8,7 +8,7 @@ __all__ = ['TIMED', 'REPRODUCTIONS', 'KEY', 'PAPER_FIELDS', 'OURS_FIELDS', 'INPU
            'ROW_KINDS', 'VERDICTS', 'PAPER_RUNS', 'LEVEL', 'plain_values', 'unit_code', 'unit_key',
            'run_units', 'is_timed', 'unit_numbers', 'watching', 'witnesses', 'unit_digest',
            'derive_seed', 'staged_errors', 'cross_validation', 'random_trials', 'learning_curve',
-           'summarise', 'Reproduction', 'reproduction', 'paper_numbers', 'stored_results',
+           'summarise', 'Reproduction', 'reproduction', 'asked', 'paper_numbers', 'stored_results',
            'store_results', 'row_kind', 'runs_behind', 'Measured', 'difference_interval', 'verdict',
            'ledger', 'row_key']
 
@@ -146,7 +146,7 @@ def _numbered(i, fn, unit, path):
 # %% ../../nbs/lab/01_experiments.ipynb #77496c01
 _watchers: list = []                          # lists that are told of units, the innermost last
 # words of quantities that a clock measures: never the same twice
-TIMED = ("seconds", "time", "milliseconds", "minutes")
+TIMED = ("seconds", "time", "milliseconds", "minutes", "warm")
 
 def is_timed(quantity:str)->bool:
     "Was a quantity read off a clock?"
@@ -190,12 +190,18 @@ def watching():
 
 # %% ../../nbs/lab/01_experiments.ipynb #5c959112
 def witnesses(units:list,        # from `watching`
-              n:int=6,           # how many to keep
-              limit:float=1.5,   # processor seconds that one may take
-             )->list:            # some of the units
-    "Units to keep: cheap ones, spread by chance that never changes."
-    able = [u for u in units if u["numbers"] and u["seconds"] <= limit]
-    return sorted(able, key=lambda u: unit_digest(u["unit"]))[:n]
+              n:int=8,           # how many to keep
+              limit:float=1.5,   # processor seconds that half of them may take
+              most:float=20.,    # and the others
+             )->list:            # some of the units, the cheapest first
+    "Units to keep: the cheapest whatever it takes, cheap ones and any, by chance without a clock."
+    able = sorted((u for u in units if u["numbers"]), key=lambda u: unit_digest(u["unit"]))
+    if not able: return []
+    first = min(able, key=lambda u: u["seconds"])
+    rest = [u for u in able if u is not first]
+    cheap = [u for u in rest if u["seconds"] <= limit][:n//2]
+    others = [u for u in rest if u["seconds"] <= most and u not in cheap]
+    return [first, *cheap, *others[:n - 1 - len(cheap)]]
 
 def unit_digest(unit:dict)->str:
     return hashlib.sha256(json.dumps(unit, sort_keys=True).encode()).hexdigest()
@@ -412,6 +418,14 @@ def reproduction(paper:int,      # 0 to 4
         return fn
     return register
 
+# %% ../../nbs/lab/01_experiments.ipynb #a5c1e0d2
+def asked(only,          # pairs (data set, method) of the rows that are wanted; None for all
+          dataset:str,
+          method:str|None=None, # None: any of the data set's
+         )->bool:
+    "Is a run needed for the rows that are wanted?"
+    return only is None or any(d == dataset and method in (None, m) for d, m in only)
+
 # %% ../../nbs/lab/01_experiments.ipynb #22f70fc4
 KEY = ("paper", "item", "dataset", "method", "quantity")
 PAPER_FIELDS = (*KEY, "value", "spread", "unit", "note")
@@ -471,11 +485,13 @@ def store_results(paper:int,   # 0 to 4
                   # dicts (or a table) with item, dataset, method, quantity, value and more
                   rows,
                   path=None,   # CSV file; the package's data by default
+                  lost=(),     # keys without the paper, of rows that go
                  )->Path:
     "Merge rows into `ours<paper>.csv`: same key, new value; other rows, links and comments stay."
     path = Path(str(path or files("boostlit").joinpath("data", f"ours{paper}.csv")))
     rows = rows.to_pylist() if isinstance(rows, pa.Table) else rows
     merged = {tuple(r[k] for k in KEY): r for r in (_read_csv(path) if path.exists() else [])}
+    for key in lost: merged.pop((str(paper), *key), None)
     for r in rows:
         r = {**{f: "" for f in OURS_FIELDS}, **r, "paper": str(paper)}
         key = tuple(str(r[k]) for k in KEY)
@@ -502,7 +518,7 @@ INPUTS = ((0, ("classes", "features", "samples", "lambda_", "tau")),
           (1, ("base classifiers", "size of H")), (4, ("patterns shown",)))
 # photographs of sports for the paper's events, cars from Illinois for those from MIT
 OTHER_DATA = {(0, "events"), (1, "mit-cars"), (4, "images of the main paper")}
-ROW_KINDS = ("result", "result on other data", "input", "not run", "ours only")
+ROW_KINDS = ("result", "result on other data", "input", "not run", "ours only", "earlier run")
 
 # %% ../../nbs/lab/01_experiments.ipynb #1800c7a5
 def row_kind(row:dict, # paper, dataset, method, quantity, paper_value, our_value
@@ -520,7 +536,8 @@ def row_kind(row:dict, # paper, dataset, method, quantity, paper_value, our_valu
     return "result on other data" if (paper, row["dataset"]) in OTHER_DATA else "result"
 
 # %% ../../nbs/lab/01_experiments.ipynb #c30c529b
-VERDICTS = ("exact", "equivalent", "compatible", "same order", "differs", "not run", "ours only")
+VERDICTS = ("exact", "equivalent", "compatible", "same order", "differs", "not run", "ours only",
+            "earlier run")
 PAPER_RUNS = {(1, "Table 2"): 10, (2, "Table 3"): 50, (3, "Table 1"): 5}
 LEVEL = .01
 

@@ -17,7 +17,7 @@ import numpy as np
 from ..core.datasets import load_dataset
 from ..core.loop import boost
 from ..core.masters import Gentle
-from .experiments import reproduction, run_units, summarise
+from .experiments import asked, reproduction, run_units, summarise
 from ..pairwise.boosting import PairStumpOracle, pair_scores
 from ..pairwise.estimator import PairwiseBoostClassifier
 from ..pairwise.pairs import draw_pairs, split_pairs
@@ -127,10 +127,11 @@ def accuracy_rows(units:list, # keyword arguments of `pair_experiment`
 # %% ../../nbs/pairwise/07_tables.ipynb #a1c005d1
 @reproduction(paper=2, item="Table 3", needs=PAPER_SETS, full=True,
               title="four ways to boost stumps on pairs")
-def table3(n_jobs=1, out=None, progress=True, draws=50):
+def table3(n_jobs=1, out=None, progress=True, draws=50, only=None):
     "Table 3: accuracy of four methods on four data sets, mean of fifty draws."
     units = [dict(name=name, seed=s, method=m, rounds=[400], protocol=MAIN.name)
-             for s in range(draws) for name in PAPER_SETS for m in PAIR_METHODS]
+             for s in range(draws) for name in PAPER_SETS for m in PAIR_METHODS
+             if asked(only, PAPER_NAMES[name], m)]
     return accuracy_rows(units, n_jobs, out, progress)
 
 # %% ../../nbs/pairwise/07_tables.ipynb #e8a8df35
@@ -174,11 +175,12 @@ def learning_run(n_jobs=1, out=None, progress=True, draws=5):
 # %% ../../nbs/pairwise/07_tables.ipynb #6aba84b4
 @reproduction(paper=2, item="Readings", needs=PAPER_SETS, full=True,
               title="Table 3 under every plausible protocol")
-def pair_readings(n_jobs=1, out=None, progress=True, draws=4):
+def pair_readings(n_jobs=1, out=None, progress=True, draws=4, only=None):
     "Accuracies of three methods on four data sets under all protocols."
     learning = [m for m in PAIR_METHODS if m != "concatenation"]
     units = [dict(name=name, seed=s, method=m, rounds=[400], protocol=p)
-             for s in range(draws) for p in PROTOCOLS for name in PAPER_SETS for m in learning]
+             for s in range(draws) for p in PROTOCOLS for name in PAPER_SETS for m in learning
+             if asked(only, PAPER_NAMES[name], f"{m}, {p}")]
     runs = run_units(pair_experiment, units, out, n_jobs, "readings", progress)
     means = summarise(runs, ["protocol", "name", "method"], "accuracy").to_pylist()
     return [dict(item="Readings", dataset=PAPER_NAMES[r["name"]],

@@ -14,7 +14,7 @@ import warnings
 import numpy as np
 from ..core.boosters import AdaBoostClassifier
 from ..core.datasets import load_dataset
-from .experiments import reproduction, run_units
+from .experiments import asked, reproduction, run_units
 from ..lpboost.column_generation import (ColumnOracle, HighsMaster, LinprogMaster,
                                                 MasterRace, column_generation)
 from ..lpboost.estimators import LPBoostClassifier, OneClassLPBoost, planted_graphs
@@ -120,11 +120,11 @@ def _summary(table, keys, quantities, **fixed):
 # %% ../../nbs/lpboost/06_tables.ipynb #8b3cdfc2
 @reproduction(4, "Two classes", needs=[d for d in TWO_CLASS if d != "breast_cancer"],
               title="LPBoost against AdaBoost and a linear machine, fivefold")
-def two_classes(n_jobs:int=1, out=None, progress:bool=True)->list: # rows of results
+def two_classes(n_jobs:int=1, out=None, progress:bool=True, only=None)->list: # rows of results
     "Accuracy and size of four methods on six sets."
     units = [dict(dataset=d, method=m, fold=k) for k in range(5) for d in TWO_CLASS
              for m in ("LPBoost, patterns", "LPBoost, single items", "AdaBoost", "LinearSVC")
-             if not (m == "LPBoost, single items" and d in TWO_CLASS[3:])]
+             if not (m == "LPBoost, single items" and d in TWO_CLASS[3:]) and asked(only, d, m)]
     t = run_units(two_class_fold, units, out=out, n_jobs=n_jobs, desc="two classes",
                   progress=progress)
     return _summary(t, ("dataset", "method"), ("accuracy", "terms", "positive"), seeds="0",
@@ -213,12 +213,11 @@ def graph_fold(dataset:str, method:str, fold:int, seed:int=0)->dict: # accuracy 
 # %% ../../nbs/lpboost/06_tables.ipynb #3e7473dd
 @reproduction(4, "Graphs", needs=("mutag",),
               title="Subgraph LPBoost against label counts and a Weisfeiler-Lehman kernel, tenfold")
-def graphs(n_jobs:int=1, out=None, progress:bool=True)->list: # rows of results
+def graphs(n_jobs:int=1, out=None, progress:bool=True, only=None)->list: # rows of results
     "Accuracy and size on MUTAG and on planted motifs."
     units = [dict(dataset=d, method=m, fold=k, seed=s) for d in ("mutag", "planted")
              for m in ("LPBoost, subgraphs", "counts, SVM", "Weisfeiler-Lehman, SVM")
-             for s in range(3)
-             for k in range(10)]
+             if asked(only, d, m) for s in range(3) for k in range(10)]
     t = run_units(graph_fold, units, out=out, n_jobs=n_jobs, desc="graphs", progress=progress)
     return _summary(t, ("dataset", "method"), ("accuracy", "terms"), seeds="0 to 2",
                     link="lpboost/06_tables.ipynb",

@@ -20,7 +20,7 @@ import pyarrow as pa
 import boostlit
 from ..core.plots import INK, PALETTE, use_style
 from .experiments import ROW_KINDS, VERDICTS, ledger, row_key, stored_results
-from .provenance import row_states
+from .provenance import STATES, row_states
 
 # %% ../../nbs/lab/08_report.ipynb #242b27e4
 PAPERS = {
@@ -32,19 +32,21 @@ PAPERS = {
 }
 
 # %% ../../nbs/lab/08_report.ipynb #4b0be563
-def fresh_ledger(rows,               # rows made now
-                 reproductions=(),   # those that exist, to find stale rows
-                )->pa.Table:         # the ledger, with columns `fresh` and `state`
-    "The whole ledger: rows made now in place of the stored ones."
-    merged = {row_key(r): r for r in stored_results().to_pylist()}
+def fresh_ledger(rows,        # rows made now
+                )->pa.Table:  # the ledger, with columns `fresh` and `state`
+    "The whole ledger: rows made now in place of the stored ones; earlier runs are not judged."
+    stored = stored_results().to_pylist()
+    merged = {row_key(r): r for r in stored}
     for r in rows:
         old = merged.get(row_key(r), {})
         merged[row_key(r)] = {**{f: old[f] for f in ("link", "comment") if f in old}, **r}
-    table, new = ledger(results=list(merged.values())), {row_key(r) for r in rows}
-    keys = [row_key(r) for r in table.to_pylist()]
-    states = {**row_states(reproductions), **dict.fromkeys(new, "this run")}
-    table = table.append_column("fresh", pa.array([k in new for k in keys], pa.bool_()))
-    return table.append_column("state", pa.array([states.get(k, "unrecorded") for k in keys]))
+    new = {row_key(r) for r in rows}
+    states = {**row_states(stored), **dict.fromkeys(new, "this run")}
+    found = ledger(results=list(merged.values())).to_pylist()
+    for r in found:
+        r.update(fresh=row_key(r) in new, state=states.get(row_key(r), ""))
+        if r["state"] == "earlier run": r.update(kind="earlier run", verdict="earlier run")
+    return pa.Table.from_pylist(found)
 
 # %% ../../nbs/lab/08_report.ipynb #9242316b
 def _show(value, spread=float("nan"), printed=""):
@@ -85,7 +87,7 @@ def _columns(rows)->list:
 # %% ../../nbs/lab/08_report.ipynb #6e4b719d
 def counted(rows, # rows of the ledger
            )->str: # "54 results: 12 exact, …; 3 inputs: …"
-    "Kinds of rows counted apart, results first, each by verdict; then the stale ones."
+    "Kinds of rows counted apart, results first, each by verdict; then the states of rows."
     parts = []
     for kind in ROW_KINDS:
         here = Counter(r["verdict"] for r in rows if r["kind"] == kind)
@@ -93,10 +95,10 @@ def counted(rows, # rows of the ledger
         words = ", ".join(f"{here[v]} {v}" for v in VERDICTS if here[v])
         if total:
             plural = kind.replace("result", "results") if "result" in kind else \
-                kind + "s" if kind == "input" else kind
+                kind + "s" if kind in ("input", "earlier run") else kind
             parts.append(f"{total} {plural}" + (f" ({words})" if "result" in kind else ""))
-    states = Counter(r.get("state", "") for r in rows if r["kind"] != "not run")
-    parts += [f"{states[s]} {s}" for s in ("stale", "unrecorded") if states[s]]
+    states = Counter(r.get("state", "") for r in rows)
+    parts += [f"{states[s]} {s}" for s in STATES[:-1] if states[s]]
     return "; ".join(parts)
 
 # %% ../../nbs/lab/08_report.ipynb #b30a95b1
@@ -109,7 +111,7 @@ overflow-x:auto}
 .ledger th{cursor:pointer;user-select:none}
 .ledger td.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
 .exact,.equivalent{color:#029e73}.compatible{color:#0173b2}.same{color:#b87503}
-.differs,.stale{color:#d55e00}.not,.ours,.unrecorded{opacity:.6}
+.differs,.stale,.altered{color:#d55e00}.not,.ours,.earlier{opacity:.6}
 tr.fresh td:first-child{border-left:3px solid #029e73}tr:target{outline:2px solid #0173b2}
 figure{margin:1rem 0}img{max-width:100%}
 summary{cursor:pointer;font-weight:600;font-size:1.1rem}small,figcaption{opacity:.75}
@@ -211,6 +213,9 @@ def _number_cell(value, text)->str:
     data = "" if value != value else f" data-v='{value}'"
     return f"<td class=n{data}>{text}</td>"
 
+def _first(words)->str:
+    return words.partition(" ")[0]
+
 def _row_html(r, notes, base)->str:
     "One row: the key, both numbers, the interval, the verdict, the note, address and command."
     e = html.escape
@@ -230,7 +235,8 @@ def _row_html(r, notes, base)->str:
             + _number_cell(r["our_value"], _show(r["our_value"], r["our_spread"]))
             + _number_cell(r["our_value"] - r["paper_value"], _interval(r))
             + f"<td>{e(r['seeds'])}</td><td>{r['kind']}</td>"
-            f"<td class='{r['verdict'].split()[0]}'>{said}</td><td class='{state}'>{state}</td>"
+            f"<td class='{r['verdict'].split()[0]}'>{said}</td>"
+            f"<td class='{_first(state)}'>{state}</td>"
             f"<td title='{e(r['comment'], quote=True)}'>{notes.get(r['comment'], '')}</td>"
             f"<td><a href='#{place}' title='{command}'>#</a></td></tr>")
 
@@ -254,7 +260,8 @@ def ledger_html(rows,      # rows of the ledger, of one paper
     """Results first; then, folded, inputs, what was not run and what only we computed."""
     titles = {"input": "inputs, the same in the paper and here",
               "not run": "numbers of the paper that were not run",
-              "ours only": "numbers of ours that the paper does not print"}
+              "ours only": "numbers of ours that the paper does not print",
+              "earlier run": "numbers of earlier runs, not made again since and not judged"}
     results = [r for r in rows if r["kind"].startswith("result")]
     parts = [ledger_rows_html(results, base)] if results else []
     for kind, title in titles.items():
@@ -415,8 +422,10 @@ LEGEND = """<b>exact</b>: the printed digits; <b>equivalent</b>: the interval of
 holds zero and lies within one standard deviation of single runs; <b>compatible</b>: it holds zero;
 <b>same order</b>:
 another value, but the methods rank as in the paper; <b>differs</b>: none of these. Intervals are at
-one per cent for all results of an item together. <b>stale</b>: made by code that has changed since;
-<b>unrecorded</b>: stored before runs were recorded. Click a heading to sort."""
+one per cent for all results of an item together. <b>current</b>: made by the code of
+today; <b>sampled again</b>: made by code that has changed since, and a sample of its runs gives the
+same today; <b>stale</b>: changed since and not asked, or asked and different; <b>earlier run</b>:
+not made again since runs are recorded, so not judged. Click a heading to sort."""
 
 def _left_out(title, what)->str:
     if not what:

@@ -136,8 +136,8 @@ def synthetic_errors(n_jobs=1, out=None, progress=True, repeats=50)->list:
     title="three synthetic sets, 20 base classifiers, fresh test points",
 )
 def synthetic(n_jobs=1, out=None, progress=True):
-    "Figs. 3 to 5: errors on fresh points over ten draws."
+    "Figs. 3 to 5: errors on fresh points over fifty draws."
     return [
         dict(r, link="quadratic/06_synthetic.ipynb")
-        for r in synthetic_errors(n_jobs, out, progress, repeats=10)
+        for r in synthetic_errors(n_jobs, out, progress)
     ]

@@ -6,11 +6,14 @@ margin is worth as a probability, and whether thresholds are enough."""
 # %% auto #0
 __all__ = ['PATH_ROUNDS', 'GREEDY_ROUNDS', 'link_scores', 'log_probabilities', 'prior_link',
            'fit_link', 'Held', 'link_loss', 'honest_loss', 'held_halves', 'folds_of', 'thirds',
-           'held_out_scores', 'kept', 'score_rows', 'spread_of', 'NuChoice', 'choose_program']
+           'held_out_scores', 'kept', 'score_rows', 'spread_of', 'each_fold', 'NuChoice',
+           'choose_program']
 
 # %% ../../nbs/lpboost/11_choosing_nu.ipynb #cd66af43
+from collections.abc import Callable
 from typing import Any, NamedTuple
 import warnings
+from joblib import Parallel, delayed
 import numpy as np
 from scipy.optimize import minimize
 from sklearn.utils import check_random_state
@@ -152,6 +155,11 @@ def spread_of(part, alpha)->float:
     return spread if spread > 1e-9 else 1.
 
 # %% ../../nbs/lpboost/11_choosing_nu.ipynb #8fcfbce7
+def each_fold(work:Callable, folds:list, n_jobs:"int|None")->list: # in the order of the folds
+    "What every fold gives; folds know nothing of one another, so threads may share them."
+    if n_jobs in (None, 1): return [work(held) for held in folds]
+    return Parallel(n_jobs=n_jobs, prefer="threads")(delayed(work)(held) for held in folds)
+
 class NuChoice(NamedTuple):
     "What held-out rows have decided."
     best: int            # number of the master
@@ -159,7 +167,7 @@ class NuChoice(NamedTuple):
     losses: np.ndarray   # held-out log loss of every master
     prior: float         # of the prior
 
-def choose_program(est:Any,       # with make_oracle, merge, classes_ and random_state
+def choose_program(est:Any,       # with make_oracle, merge, classes_, random_state, n_jobs
                    task:tuple,    # (rows, class numbers, weights)
                    masters:list,  # to choose from
                   )->NuChoice:      # the best, its link, and all losses
@@ -169,8 +177,8 @@ def choose_program(est:Any,       # with make_oracle, merge, classes_ and random
     folds = folds_of(codes, check_random_state(seed))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
-        scores = [held_out_scores(est, (X[~h], codes[~h], w[~h]/w[~h].sum()), X[h], masters)
-                  for h in folds]
+        scores = each_fold(lambda h: held_out_scores(
+            est, (X[~h], codes[~h], w[~h]/w[~h].sum()), X[h], masters), folds, est.n_jobs)
     rows = np.concatenate([np.flatnonzero(h) for h in folds])
     told = codes[rows], w[rows], held_halves(codes)[rows]
     held = [Held(s, *told) for s in np.concatenate(scores, axis=1)]

@@ -400,6 +400,8 @@ class LPBoostClassifier(_LinearBooster):
         1: a program is solved to its optimum
     subsample : float, default=1.
         1: its bound needs all rows
+    n_jobs : int | None, default=None
+        threads that share the folds when nu is chosen
 
     Attributes
     ----------
@@ -508,7 +510,8 @@ class LPBoostClassifier(_LinearBooster):
                  n_iter_no_change:int=10,     # rounds without progress before the end
                  warm_start:bool=False,       # go on from the last fit when max_rounds has grown?
                  learning_rate:float=1.,      # 1: a program is solved to its optimum
-                 subsample:float=1.):         # 1: its bound needs all rows
+                 subsample:float=1.,          # 1: its bound needs all rows
+                 n_jobs:"int|None"=None):     # threads that share the folds when nu is chosen
         store(self, locals())
 
     def fit(self, X:"ArrayLike", y:"ArrayLike", sample_weight:"ArrayLike|None"=None,
@@ -801,6 +804,8 @@ class OneClassLPBoost(OutlierMixin, _Describer):
         1: a program is solved to its optimum
     subsample : float, default=1.
         1: its bound needs all rows
+    n_jobs : int | None, default=None
+        changes nothing: one program asks one oracle
 
     Attributes
     ----------
@@ -911,7 +916,8 @@ class OneClassLPBoost(OutlierMixin, _Describer):
                  n_iter_no_change:int=10,   # rounds without progress before the end
                  warm_start:bool=False,     # go on from the last fit when max_rounds has grown?
                  learning_rate:float=1.,    # 1: a program is solved to its optimum
-                 subsample:float=1.):       # 1: its bound needs all rows
+                 subsample:float=1.,        # 1: its bound needs all rows
+                 n_jobs:"int|None"=None):   # changes nothing: one program asks one oracle
         store(self, locals())
 
     def fit(self, X:"ArrayLike", y:"ArrayLike|None"=None,
@@ -1118,6 +1124,8 @@ class OneAndHalfClassLPBoost(_Describer):
         1: a program is solved to its optimum
     subsample : float, default=1.
         1: its bound needs all rows
+    n_jobs : int | None, default=None
+        changes nothing: one program asks one oracle
 
     Attributes
     ----------
@@ -1224,7 +1232,8 @@ class OneAndHalfClassLPBoost(_Describer):
                  n_iter_no_change:int=10,   # rounds without progress before the end
                  warm_start:bool=False,     # go on from the last fit when max_rounds has grown?
                  learning_rate:float=1.,    # 1: a program is solved to its optimum
-                 subsample:float=1.):       # 1: its bound needs all rows
+                 subsample:float=1.,        # 1: its bound needs all rows
+                 n_jobs:"int|None"=None):   # changes nothing: one program asks one oracle
         store(self, locals())
 
     def fit(self, X:"ArrayLike", y:"ArrayLike", sample_weight:"ArrayLike|None"=None,

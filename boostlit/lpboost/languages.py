@@ -8,15 +8,15 @@ __all__ = ['LEAVES', 'HUGE', 'TREE_ARRAYS', 'ITEM', 'PATTERN_SIGNS', 'LANGUAGES'
            'StumpLanguage', 'tree_rows', 'TreeOracle', 'pack_tree', 'follow', 'TreeLanguage',
            'kernel_columns', 'kernel_width', 'KernelLanguage', 'find_items', 'items_held',
            'present', 'item_name', 'ItemsetLanguage', 'packed_patterns', 'SubgraphLanguage',
-           'LearnerLanguage', 'SpokenOracle', 'merge_rows', 'check_patterns', 'check_trees',
-           'check_graph_codes', 'NodeLabel']
+           'LearnerLanguage', 'SpokenOracle', 'row_keys', 'merge_rows', 'check_patterns',
+           'check_trees', 'check_graph_codes', 'NodeLabel']
 
 # %% ../../nbs/lpboost/10_languages.ipynb #b392eb8d
 from typing import Any
 import numpy as np
 from sklearn.tree import DecisionTreeClassifier
 from ..core.boosters import feature_names
-from ..core.models import Array, Records
+from ..core.models import LARGEST, Array, Records
 from ..core.stumps import STUMP, LearnerOracle, describe_stump, stump_outputs
 from .column_generation import ColumnOracle
 from .interior_point import StumpFamily
@@ -196,15 +196,28 @@ class TreeLanguage(Language):
 # %% ../../nbs/lpboost/10_languages.ipynb #98afa8f4
 def kernel_columns(X, centres, gamma):
     "exp(-gamma |x-c|^2) for every row and centre."
-    squares = (X**2).sum(1)[:, None] + (centres**2).sum(1)[None] - 2*X @ centres.T
-    return np.exp(-gamma*np.maximum(0, squares))
+    with np.errstate(over="ignore", invalid="ignore"):
+        squares = _squared_distances(X, centres)
+        overflown = ~np.isfinite(squares)
+        if overflown.any():   # so large that their squares are not: in another unit
+            unit = 2.**-520
+            far = min(gamma/unit/unit, LARGEST)*_squared_distances(X*unit, centres*unit)
+            return np.exp(-np.where(overflown, far, gamma*squares))
+    return np.exp(-gamma*squares)
+
+def _squared_distances(X, centres):
+    products = 2*X @ centres.T
+    return np.maximum(0, (X**2).sum(1)[:, None] + (centres**2).sum(1)[None] - products)
 
 def kernel_width(X, gamma, w)->float:
     "`gamma` itself, or 1/(d var) for 'scale', the variance over all entries under the row weights."
     if isinstance(gamma, str):
         if gamma != "scale":
             raise ValueError(f"gamma must be a positive number or 'scale', got {gamma!r}")
-        spread = w @ ((X - (w @ X).mean())**2).mean(1)
+        with np.errstate(over="ignore"): spread = w @ ((X - (w @ X).mean())**2).mean(1)
+        if not np.isfinite(spread) or spread < 1e-280 and np.ptp(X) > 0:
+            raise ValueError("distances between the rows are too large or too small for a number: "
+                             "use another unit, or give gamma as a number")
         return float(min(1/(X.shape[1]*max(spread, 1e-300)), 1e300))
     if not gamma > 0: raise ValueError(f"gamma must be positive, got {gamma!r}")
     return float(gamma)
@@ -383,13 +396,20 @@ class SpokenOracle:
         return speaks.outputs(self.est, speaks.pack(self.oracle, [hypothesis], self.signed), X)[0]
 
 # %% ../../nbs/lpboost/10_languages.ipynb #b3b293e2
+def row_keys(X:np.ndarray, y:np.ndarray)->np.ndarray:
+    "Rows and labels to be sorted: zeros and ones packed into bytes, which keeps their order."
+    if not ((X == 0) | (X == 1)).all(): return np.c_[X, y]
+    labels = np.unique(y, return_inverse=True)[1].ravel().astype(">u4")
+    bits = np.c_[np.packbits(X != 0, axis=1), labels.view(np.uint8).reshape(len(y), 4)]
+    return np.ascontiguousarray(bits).view(f"V{bits.shape[1]}").ravel()
+
 def merge_rows(X:np.ndarray, # (n, d)
                y:np.ndarray, # (n,) labels
                w:np.ndarray, # (n,) weights
               )->tuple:      # distinct rows, labels, weights, and where each came from
     "Equal rows with equal labels as one row with their weights added."
     keep = np.flatnonzero(w > 0)
-    _, first, back = np.unique(np.c_[X[keep], y[keep]], axis=0, return_index=True,
+    _, first, back = np.unique(row_keys(X[keep], y[keep]), axis=0, return_index=True,
                                return_inverse=True)
     return X[keep][first], y[keep][first], np.bincount(back.ravel(), w[keep]), keep[first]
 

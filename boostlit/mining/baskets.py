@@ -9,6 +9,8 @@ __all__ = ['Baskets', 'from_matrix', 'from_sparse', 'arrow_numbers', 'numbers_to
            'support_count']
 
 # %% ../../nbs/mining/00_baskets.ipynb #98d66d9f
+import csv
+import gzip
 import numbers
 import os
 from typing import Any, NamedTuple
@@ -115,6 +117,10 @@ def _named(pointers, column:pa.Array)->Baskets:
     )
 
 # %% ../../nbs/mining/00_baskets.ipynb #6cf67b64
+def _is_list(kind)->bool:
+    "Whether an Arrow type is one of lists, of whatever kind."
+    return "list" in str(kind).split("<", 1)[0]
+
 def _whole(column):
     "One Arrow array, whatever the chunks."
     if isinstance(column, pa.ChunkedArray):
@@ -125,8 +131,10 @@ def _whole(column):
 def from_arrow(column)->Baskets:
     "Rows of an Arrow list column of numbers or words; a null list is an empty row."
     column = _whole(column)
-    if not (pa.types.is_list(column.type) or pa.types.is_large_list(column.type)):
+    if not _is_list(column.type):
         raise ValueError(f"expected an Arrow list column of items, got {column.type}")
+    if not (pa.types.is_list(column.type) or pa.types.is_large_list(column.type)):
+        return from_lists(column.to_pylist())      # lists of one length, views
     lengths = arrow_numbers(column.value_lengths().fill_null(0))
     pointers = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
     items = column.flatten()
@@ -134,15 +142,34 @@ def from_arrow(column)->Baskets:
         raise ValueError("a transaction holds a null item; drop the nulls first")
     if pa.types.is_integer(items.type) or not len(items):
         return _numbered(pointers, arrow_numbers(items) if len(items) else np.empty(0, int))
+    if str(items.type) == "string_view":
+        items = items.cast(pa.large_string())
     words = (pa.types.is_dictionary, pa.types.is_string, pa.types.is_large_string)
     if any(kind(items.type) for kind in words):
         return _named(pointers, items)
     raise ValueError(f"items must be integers or strings, got {items.type}")
 
 # %% ../../nbs/mining/00_baskets.ipynb #4efd3c36
+def _is_missing(value)->bool:
+    "None, NaN, and pandas' signs for what is not there."
+    empty = value is None or type(value).__name__ in ("NAType", "NaTType")
+    return empty or isinstance(value, float) and value != value
+
+def _column(values):
+    "Values as an Arrow array, missing ones as nulls."
+    if isinstance(values, (pa.Array, pa.ChunkedArray)): return values
+    try:
+        return pa.array(values, from_pandas=True)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        raise ValueError("a column of a long table holds values of several kinds") from None
+
 def from_lists(rows)->Baskets:
     "Rows of a plain list of lists (or sets) of numbers or words."
-    rows = [[] if row is None else list(row) for row in rows]
+    rows = [[] if _is_missing(row) else row for row in rows]
+    for row in rows:
+        if isinstance(row, (str, bytes)) or not hasattr(row, "__iter__"):
+            raise ValueError(f"a transaction must be a list of items, got {row!r}")
+    rows = [list(row) for row in rows]
     pointers = np.concatenate([[0], np.cumsum([len(row) for row in rows], dtype=np.int64)])
     flat = [item for row in rows for item in row]
     if flat and all(isinstance(item, str) for item in flat):
@@ -150,14 +177,20 @@ def from_lists(rows)->Baskets:
         rank = {word: k for k, word in enumerate(words)}
         codes = np.fromiter((rank[item] for item in flat), np.int32, len(flat))
         return Baskets(pointers, codes, len(words), words_to_arrow(words))
-    if any(isinstance(item, str) for item in flat):
-        raise ValueError("items must be integers or strings, got both")
+    if any(_is_missing(item) for item in flat):
+        raise ValueError("a transaction holds a missing item (None or NaN); drop those first")
+    for item in flat:
+        if isinstance(item, str):
+            raise ValueError("items must be integers or strings, got both")
+        if not isinstance(item, numbers.Integral) or isinstance(item, bool):
+            raise ValueError("items must be integers or strings (`str` makes one of anything), "
+                             f"got {item!r}")
     return _numbered(pointers, np.asarray(flat) if flat else np.empty(0, int))
 
 # %% ../../nbs/mining/00_baskets.ipynb #b847e2c7
 def from_long(orders, items)->Baskets:
     "Rows of a long table: one (order, item) per line."
-    orders, items = _whole(pa.array(orders)), _whole(pa.array(items))
+    orders, items = _whole(_column(orders)), _whole(_column(items))
     if orders.null_count or items.null_count:
         raise ValueError("the long table holds nulls; drop those lines first")
     owner = arrow_numbers(orders.dictionary_encode().indices)
@@ -169,6 +202,9 @@ def from_long(orders, items)->Baskets:
     return _named(pointers, sorted_items)
 
 # %% ../../nbs/mining/00_baskets.ipynb #dbdea645
+_NO_BASKETS = ("expected one list column, a one-hot table, or a long table with `order` and `item` "
+               "(the names of its two columns); got columns {}")
+
 def _frame(table, order, item)->Baskets:
     "An Arrow table: long if columns are named, else one list column, else one-hot."
     if (order is None) != (item is None):
@@ -176,40 +212,59 @@ def _frame(table, order, item)->Baskets:
     if order is not None:
         return from_long(table.column(order), table.column(item))
     kinds = [field.type for field in table.schema]
-    if len(kinds) == 1 and (pa.types.is_list(kinds[0]) or pa.types.is_large_list(kinds[0])):
+    if len(kinds) == 1 and _is_list(kinds[0]):
         return from_arrow(table.column(0))
-    if any(pa.types.is_list(kind) or pa.types.is_string(kind) for kind in kinds):
-        raise ValueError("expected one list column, a one-hot table, or a long table with "
-                         "`order` and `item`; "
-                         f"got columns {table.column_names}")
+    if any(_is_list(kind) or "string" in str(kind) for kind in kinds):
+        raise ValueError(_NO_BASKETS.format(table.column_names))
     columns = [np.asarray(table.column(x).to_numpy()) for x in range(len(kinds))]
     return from_matrix(np.column_stack(columns) if columns else np.empty((table.num_rows, 0)),
                        table.column_names)
 
 # %% ../../nbs/mining/00_baskets.ipynb #e6fc38a6
 def _blocks(path, size=1 << 24):
-    "Pieces of a text file that end with a line."
-    with open(path, encoding="utf-8") as file:
-        while True:
-            block = file.read(size)
-            if not block:
-                return
-            yield block + file.readline()
+    "Pieces of a text file, packed by gzip or not, that end with a line."
+    unpack: Any = gzip.open if os.fspath(path).endswith(".gz") else open
+    with unpack(path, "rt", encoding="utf-8-sig") as file:
+        try:
+            while True:
+                block = file.read(size)
+                if not block:
+                    return
+                yield block + file.readline()
+        except UnicodeDecodeError as error:
+            raise ValueError(f"{os.fspath(path)!r} is no text in UTF-8: {error}") from None
+
+def _split(lines, separator)->list:
+    "Words of every line; quotes may hold a separator, and lines with # % @ in front are remarks."
+    lines = [line for line in lines if not line.startswith(("#", "%", "@"))]
+    if separator is None:
+        return [line.split() for line in lines]
+    if any('"' in line for line in lines):
+        rows: Any = csv.reader(lines, delimiter=separator, skipinitialspace=True)
+    else:
+        rows = (line.split(separator) for line in lines)
+    return [[word.strip() for word in row if word.strip()] for row in rows]
 
 # %% ../../nbs/mining/00_baskets.ipynb #3dc238d8
 def from_file(path, order=None, item=None)->Baskets:
     "Baskets of a FIMI or CSV file."
+    name = os.fspath(path)
+    if name.endswith(".parquet"):
+        from pyarrow import parquet
+        return _frame(parquet.read_table(path), order, item)
     if order is not None or item is not None:
-        from pyarrow import csv
-        return _frame(csv.read_csv(path), order, item)
-    comma = "," if os.fspath(path).endswith(".csv") else None
+        from pyarrow import csv as arrow_csv
+        return _frame(arrow_csv.read_csv(path), order, item)
+    separator = "," if name.removesuffix(".gz").endswith(".csv") else None
     lengths: list[int] = []
     parts: list[np.ndarray] = []
     code: dict[str, int] = {}
     for block in _blocks(path):
-        rows = [line.split(comma) for line in block.splitlines()]
-        flat = [word.strip() for row in rows for word in row if word.strip()]
-        lengths += [sum(bool(word.strip()) for word in row) for row in rows]
+        if not lengths and separator and separator not in block and ";" in block:
+            separator = ";"
+        rows = _split(block.splitlines(), separator)
+        flat = [word for row in rows for word in row]
+        lengths += [len(row) for row in rows]
         parts.append(np.fromiter((code.setdefault(word, len(code)) for word in flat), np.int32,
                                  len(flat)))
     pointers = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
@@ -269,7 +324,7 @@ def read_baskets(transactions:Any, # lists, Series of lists, long table, one-hot
         return from_sparse(data)
     if isinstance(data, np.ndarray):
         return from_lists(data) if data.ndim == 1 and data.dtype == object else from_matrix(data)
-    if isinstance(data, (list, tuple)) and not all(np.isscalar(row) for row in data):
+    if isinstance(data, (list, tuple)) or hasattr(data, "__next__"):
         return from_lists(data)
     return from_matrix(np.asarray(data))
 
@@ -282,11 +337,16 @@ def _from_pandas(data, order, item)->Baskets:
         if order not in data or item not in data:
             raise ValueError("a long table needs columns `order` and `item`, "
                              f"got {order!r} and {item!r}")
-        return from_long(data[order].to_numpy(), data[item].to_numpy())
+        return from_long(data[order], data[item])
     if hasattr(data, "sparse") and all(str(kind).startswith("Sparse")
                                        for kind in data.dtypes) and data.shape[1]:
         rows = from_sparse(data.sparse.to_coo())
         return rows._replace(names=pa.array(map(str, data.columns)))
+    first = data.iloc[0].tolist() if len(data) else []
+    if len(first) == 1 and isinstance(first[0], (list, tuple, set, frozenset, np.ndarray)):
+        return from_lists(data.iloc[:, 0])
+    if any(isinstance(value, (str, list, tuple)) for value in first):
+        raise ValueError(_NO_BASKETS.format(list(data.columns)))
     return from_matrix(data.to_numpy(), data.columns)
 
 # %% ../../nbs/mining/00_baskets.ipynb #c1cd7ecb

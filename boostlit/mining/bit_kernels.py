@@ -523,7 +523,14 @@ def _by_table(S, t, f, depth, c, target, min_support, max_length, need, items, o
                     items, offsets, supports, counts, ns, ni)
 
 # %% ../../nbs/mining/07_bit_kernels.ipynb #1cf453c9
-@kernel()
+def _check_bits(S, t, state, min_support, max_length, target, need, longest,
+                items, offsets, supports, counts, budget):
+    "Raise unless the buffers hold what one step can write."
+    rooms = [len(offsets) - 1] + ([] if counts is None else [len(counts)])
+    if min(rooms) < len(supports) or len(items) < longest or not -1 <= state[0] < len(S.F):
+        raise ValueError("the buffers are too small for the search")
+
+@kernel(check=_check_bits)
 def mine_bits(S, t, state, min_support, max_length, target, need, longest,
               items, offsets, supports, counts, budget):
     "Goes on until the end, a full buffer or the budget; target: 0 frequent, 1 closed, 2 maximal."

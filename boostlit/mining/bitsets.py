@@ -11,7 +11,7 @@ __all__ = ['popcount', 'lowest_bit', 'prefetch', 'gather_plan', 'gather_bits', '
 # %% ../../nbs/mining/01_bitsets.ipynb #daa98531
 import types
 import numpy as np
-from ..core.kernels import BUDGET, Kernel, LOCK, kernel
+from ..core.kernels import BUDGET, LOCK, Arg, Kernel, gate, kernel
 from .baskets import read_baskets
 
 # %% ../../nbs/mining/01_bitsets.ipynb #1af5bad1
@@ -70,21 +70,22 @@ def twin(numpy_version): # a function of the same arguments
 
 class TwinKernel(Kernel):
     "A kernel whose version in NumPy runs while the budget of steps lasts."
-    def __init__(self, function, numpy_version, work):
-        super().__init__(function, work)
+    def __init__(self, function, numpy_version, work, check=None):
+        super().__init__(function, work, check)
         self.numpy_version = numpy_version
 
     def __call__(self, *args):
         compiled = self.ready and BUDGET.mode != "python"
         if not compiled and BUDGET.pays(self.work(*args)):
-            return self.numpy_version(*args)
+            return self.numpy_version(*args)      # which looks at its indices itself
         return super().__call__(*args)
 
 def twin_kernel(numpy_version, # a function of the same arguments
                 work,          # steps of a call of it, from the arguments
-               ):
+                check=None,    # as for `kernel`
+                **takes):      # as for `kernel`
     "Decorator: a kernel with a version in NumPy."
-    return lambda function: TwinKernel(function, numpy_version, work)
+    return lambda function: TwinKernel(function, numpy_version, work, gate(function, takes, check))
 
 # %% ../../nbs/mining/01_bitsets.ipynb #245104c2
 def _inner_function(function):
@@ -222,7 +223,23 @@ gather_plan = Instruction(_make_plan, _gather_plan)
 gather_bits = Instruction(_gather, _gather_bits)
 
 # %% ../../nbs/mining/01_bitsets.ipynb #42cff28b
-@kernel(work=lambda pointers, items, by_item, bits: 16*len(items) + len(pointers))
+def _check_lists(pointers, items, most):
+    "Raise unless pointers rise inside of the items, which are below `most`."
+    if len(pointers) < 1 or pointers[0] < 0 or pointers[-1] > len(items) or \
+            (pointers[1:] < pointers[:-1]).any():
+        raise ValueError(f"pointers do not rise inside of 0..{len(items)}")
+    if len(items) and not 0 <= items.min() <= items.max() < most:
+        raise ValueError(f"an item is not in 0..{most - 1}")
+
+def _check_room(pointers, items, by_item, bits):
+    "Raise unless every row and every item has its bit."
+    rows, most = (64*bits.shape[1], len(bits)) if by_item else (len(bits), 64*bits.shape[1])
+    _check_lists(pointers, items, most)
+    if len(pointers) - 1 > rows: raise ValueError(f"no room for {len(pointers) - 1} rows")
+
+@kernel(work=lambda pointers, items, by_item, bits: 16*len(items) + len(pointers),
+        check=_check_room, pointers=Arg("int64", "_"), items=Arg("int32 int64", "_"),
+        bits=Arg("uint64", "_ _"))
 def _set_bits(pointers, items, by_item, bits):
     for row in range(len(pointers) - 1):
         for a in range(pointers[row], pointers[row + 1]):
@@ -311,17 +328,6 @@ def cover(bits:np.ndarray, # item bits (items, words)
         raise ValueError(f"items must lie in 0..{len(bits)-1}, got {items.tolist()}")
     return unpack_bits(np.bitwise_and.reduce(bits[items], axis=0)[None], n)[0]
 
-# %% ../../nbs/mining/01_bitsets.ipynb #1cb83425
-@kernel(work=lambda bits, n, pointers, items, out: out.size + 64*len(items)*bits.shape[1])
-def _covers(bits, n, pointers, items, out):
-    for r in range(len(pointers) - 1):
-        for w in range(bits.shape[1]):
-            m = ~np.uint64(0)
-            for a in range(pointers[r], pointers[r + 1]):
-                m &= bits[items[a], w]
-            for b in range(min(64, n - 64*w)):
-                out[r, 64*w + b] = (m >> np.uint64(b)) & np.uint64(1)
-
 # %% ../../nbs/mining/01_bitsets.ipynb #a7e914d9
 def covers(bits:np.ndarray,     # item bits (items, words)
            n:int,               # number of transactions
@@ -329,9 +335,12 @@ def covers(bits:np.ndarray,     # item bits (items, words)
            items:np.ndarray,    # the sets, one after the other
           )->np.ndarray:        # boolean (sets, n)
     "Covers of many itemsets in one pass."
-    out = np.zeros((len(pointers) - 1, n), bool)
-    _covers(bits, n, np.asarray(pointers, np.int64), np.asarray(items, np.int64), out)
-    return out
+    pointers, items = np.asarray(pointers, np.int64), np.asarray(items, np.int64)
+    if not len(items): return np.ones((len(pointers) - 1, n), bool)
+    starts = np.minimum(pointers[:-1], len(items) - 1)
+    words = np.bitwise_and.reduceat(bits[items], starts, axis=0)
+    words[np.diff(pointers) == 0] = ~np.uint64(0)
+    return unpack_bits(words, n)
 
 # %% ../../nbs/mining/01_bitsets.ipynb #ceb14d32
 @kernel(work=lambda words: 600)

@@ -9,7 +9,7 @@ __all__ = ['code_graph', 'is_minimal', 'Frame', 'frame_of', 'extend_embeddings',
 # %% ../../nbs/mining/09_graph_kernels.ipynb #af0290b9
 from typing import NamedTuple
 import numpy as np
-from ..core.kernels import kernel
+from ..core.kernels import Arg, kernel
 from .bitsets import inner, twin_kernel
 
 # %% ../../nbs/mining/09_graph_kernels.ipynb #480bbc74
@@ -170,8 +170,18 @@ def _too_small(frame, start, bond, node):
     return (behind >= 0) & ((bond < first) | ((bond == first) & (node < goes)))
 
 # %% ../../nbs/mining/09_graph_kernels.ipynb #1667044d
+def _check_extension(frame, emb, label, ptr, to, edge_label, found):
+    "Raise unless the path runs inside of the pattern and every extension has room."
+    if len(frame.labels) != emb.shape[1] or ptr[0] < 0 or ptr[-1] > len(to):
+        raise ValueError("the frame or the arcs belong to other embeddings")
+    nodes = emb[:, frame.path]
+    if found.shape[1] < (ptr[nodes + 1] - ptr[nodes]).sum():
+        raise ValueError("no room for all extensions")
+
 @twin_kernel(_extend_numpy, lambda frame, emb, label, ptr, to, edge_label, found:
-             200 + found.shape[1]//4)
+             200 + found.shape[1]//4, _check_extension, emb=Arg("int32", "_ _", below="nodes"),
+             label=Arg("int32", "nodes"), ptr=Arg("int64", "nodes+1"), to=Arg("int32", "arcs"),
+             edge_label=Arg("int32", "arcs"), found=Arg("int64", "3 _"))
 def extend_embeddings(frame, emb, label, ptr, to, edge_label, found):
     "Writes (key, embedding, new node or -1) of every rightmost extension; returns how many."
     m, nv, r = 0, emb.shape[1], frame.path[0]
@@ -226,7 +236,18 @@ def grown(frame:Frame, code:np.ndarray, emb:np.ndarray, graph:np.ndarray,
             yield row, here[part][first[part]], np.concatenate(longer, axis=1)
 
 # %% ../../nbs/mining/09_graph_kernels.ipynb #bf852045
-@kernel(work=lambda low, high, parent, pointers, *rest: 4*int(pointers[high] - pointers[low]))
+def _check_nodes(lo, hi, parent, ptr, cover, u, total, signed, threshold, gain, bound):
+    "Raise unless nodes lo to hi are there, with covers of graphs that have a weight."
+    if not 0 <= lo <= hi <= min(len(parent), len(ptr) - 1, len(gain), len(bound)):
+        raise ValueError(f"there are no nodes {lo} to {hi}")
+    graphs = cover[ptr[lo]:ptr[hi]]
+    if len(graphs) and not 0 <= graphs.min() <= graphs.max() < len(u):
+        raise ValueError(f"expected a weight for each graph, got {len(u)}")
+
+@kernel(work=lambda low, high, parent, pointers, *rest: 4*int(pointers[high] - pointers[low]),
+        check=_check_nodes, parent=Arg("int32", "_"), ptr=Arg("int64", "_"),
+        cover=Arg("int32", "_"), u=Arg("float64", "_"), gain=Arg("float64", "_"),
+        bound=Arg("float64", "_"))
 def evaluate_nodes(lo, hi, parent, ptr, cover, u, total, signed, threshold, gain, bound):
     "Gain and bound of nodes lo..hi; below a dead parent."
     visited = 0
@@ -249,7 +270,15 @@ def evaluate_nodes(lo, hi, parent, ptr, cover, u, total, signed, threshold, gain
     return visited
 
 # %% ../../nbs/mining/09_graph_kernels.ipynb #69384e31
-@kernel(work=lambda emb, *rest: 16*emb.size)
+def _check_row(emb, row, label, ptr, to, edge_label):
+    "Raise unless the row of a code continues the pattern."
+    nv = emb.shape[1]
+    if not (0 <= row[0] < nv and 0 <= row[1] <= nv) or ptr[0] < 0 or ptr[-1] > len(to):
+        raise ValueError(f"a row from {row[0]} to {row[1]} does not continue {nv} nodes")
+
+@kernel(work=lambda emb, *rest: 16*emb.size, check=_check_row,
+        emb=Arg("int32", "_ _", below="nodes"), row=Arg("int32", "4"), label=Arg("int32", "nodes"),
+        ptr=Arg("int64", "nodes+1"), to=Arg("int32", "arcs"), edge_label=Arg("int32", "arcs"))
 def project_row(emb, row, label, ptr, to, edge_label):
     "Embeddings of a code with one more row."
     ne, nv = emb.shape
@@ -275,7 +304,9 @@ def project_row(emb, row, label, ptr, to, edge_label):
     return out[:m]
 
 # %% ../../nbs/mining/09_graph_kernels.ipynb #13981fd2
-@kernel(work=lambda emb, graph, seen, count, least: 4*emb.size + len(least))
+@kernel(work=lambda emb, graph, seen, count, least: 4*emb.size + len(least),
+        emb=Arg("int32", "_ _", below="nodes"), graph=Arg("int32", "nodes", below="graphs"),
+        seen=Arg("int32", "nodes"), count=Arg("int32", "graphs"), least=Arg("int32", "graphs"))
 def count_images(emb, graph, seen, count, least):
     "Fills `least` with the smallest number of images of a pattern node, for every graph."
     for g in range(len(least)):

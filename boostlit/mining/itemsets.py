@@ -311,6 +311,8 @@ def _question(baskets, min_support, target, max_length, y, length):
         y = np.asarray(y)
         if y.shape != (n,):
             raise ValueError(f"expected {n} labels, one a transaction, got shape {y.shape}")
+        if any(value is None or value != value for value in y.tolist()):
+            raise ValueError("a label is missing (None or NaN)")
         kinds, codes = np.unique(y, return_inverse=True)
         classes = len(kinds)
     longest = int(np.diff(baskets.pointers).max()) if n else 0
@@ -456,17 +458,18 @@ def mine_itemsets(transactions, min_support, target:str="closed", max_length:int
     "Mines itemsets into one Arrow table, or hands the chunks to a callback."
     baskets = read_baskets(transactions)
     batches, total = [], 0
-    for batch in iter_itemsets(baskets, min_support, target, max_length, y, min_confidence,
-                               progress=progress, length=length, n_jobs=n_jobs, form=form):
-        total += batch.num_rows
-        if callback is not None:
-            callback(batch)
-            continue
-        if total > max_sets:
-            raise ValueError(f"more than {max_sets:,} itemsets at this support; raise min_support, "
-                             "set max_length, allow more with max_sets, or stream them with "
-                             "iter_itemsets")
-        batches.append(batch)
+    many = ("itemsets at this support; raise min_support, set max_length, allow more with max_sets, "
+            "or stream them with iter_itemsets")
+    try:
+        for batch in iter_itemsets(baskets, min_support, target, max_length, y, min_confidence,
+                                   progress=progress, length=length, n_jobs=n_jobs, form=form):
+            total += batch.num_rows
+            if callback is not None:
+                callback(batch)
+                continue
+            if total > max_sets: raise ValueError(f"more than {max_sets:,} {many}")
+            batches.append(batch)
+    except MemoryError: raise ValueError(f"no memory for more than {total:,} {many}") from None
     if callback is not None: return total
     return pa.Table.from_batches(batches,
                                  itemset_schema(0 if y is None else len(np.unique(y)),

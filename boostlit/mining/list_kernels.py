@@ -6,44 +6,58 @@ of bits in every branch, and nothing allocated in between"""
 # %% auto #0
 __all__ = ['FREQUENT', 'CLOSED', 'MAXIMAL', 'CLOSURES', 'FREE', 'NEXT', 'LAST', 'DEPTH', 'NODES',
            'WHY', 'WANT', 'DONE', 'OUT_OF_ROOM', 'OUT_OF_WORDS', 'LOCALS', 'Prepared',
-           'prepare_rows', 'Rows', 'lay_out', 'count_pairs', 'Pairs', 'find_pairs', 'pair_blocks',
-           'Columns', 'Task', 'Output', 'mine_branches', 'new_columns', 'enlarge', 'list_chunks',
-           'branch_chunks', 'root_pairs']
+           'transpose_rows', 'prepare_rows', 'Rows', 'sort_rows', 'lay_out', 'count_pairs', 'Pairs',
+           'find_pairs', 'pair_blocks', 'Columns', 'Task', 'Output', 'mine_branches', 'new_columns',
+           'enlarge', 'list_chunks', 'branch_chunks', 'root_pairs']
 
 # %% ../../nbs/mining/06_list_kernels.ipynb #44158d34
 from collections.abc import Iterator
 from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_array, triu
-from ..core.kernels import BUDGET, kernel
-from .bitsets import popcount, gather_bits, gather_plan, inner, prefetch
+from ..core.kernels import BUDGET, Arg, kernel
+from .bitsets import (gather_bits, gather_plan, inner, popcount, prefetch,
+                                     twin_kernel)
 
 # %% ../../nbs/mining/06_list_kernels.ipynb #d1e50bc4
 class Prepared(NamedTuple):
-    "Ranked and sorted rows, and which items every rank stands for."
-    pointers: np.ndarray     # where each row starts
-    items: np.ndarray        # ranks, rising in every row
+    "Rows of every rank, and which items the ranks stand for."
+    starts: np.ndarray       # where the rows of each rank start in `owner`
+    owner: np.ndarray        # numbers of rows, rising for every rank
+    size: np.ndarray         # ranks of every row
     support: np.ndarray      # rows of every rank
     names_start: np.ndarray  # where the items of each rank start in `names`
     names: np.ndarray        # item numbers
     longest: int             # most items of a row
 
 # %% ../../nbs/mining/06_list_kernels.ipynb #3ad7e30f
-def _ranked(pointers, items, n_items, support):
-    "Frequent items by rising support, and the rows that hold them as a sparse matrix."
-    count = np.bincount(items, minlength=n_items)
-    vocabulary = np.flatnonzero(count >= support)
-    vocabulary = vocabulary[np.argsort(count[vocabulary], kind="stable")]
-    rank = np.full(n_items, -1, np.int32)
-    rank[vocabulary] = np.arange(len(vocabulary), dtype=np.int32)
-    ranks, ends = rank[items], pointers
-    if len(vocabulary) < np.count_nonzero(count):
-        keep = ranks >= 0
-        ends = np.concatenate([[0], np.cumsum(keep, dtype=np.int32)])[pointers]
-        ranks = ranks[keep]
-    shape = len(pointers) - 1, len(vocabulary)
-    table = csr_array((np.ones(len(ranks), np.int8), ranks, ends.astype(np.int32)), shape=shape)
-    return vocabulary, table.tocsc(), int(np.diff(ends).max(initial=0))
+def _transpose_numpy(pointers, items, rank, starts, owner, size):
+    ranks = rank[items]
+    rows = np.repeat(np.arange(len(pointers) - 1, dtype=np.int32), np.diff(pointers))[ranks >= 0]
+    ranks = ranks[ranks >= 0]
+    owner[:] = rows[np.argsort(ranks, kind="stable")]
+    size[:] = np.bincount(rows, minlength=len(size))
+    again = owner[1:] == owner[:-1]
+    inner = starts[(starts > 0) & (starts < len(owner))]
+    again[inner - 1] = False
+    return bool(again.any())
+
+@twin_kernel(_transpose_numpy, lambda pointers, items, *rest: 40 + 2*len(items))
+def transpose_rows(pointers, items, rank, starts, owner, size):
+    "Fills the rows of every rank; returns whether a row names an item twice."
+    at, repeated = starts.copy(), False
+    for r in range(len(pointers) - 1):
+        held = 0
+        for p in range(pointers[r], pointers[r + 1]):
+            k = rank[items[p]]
+            if k >= 0:
+                q = at[k]
+                repeated |= q > starts[k] and owner[q - 1] == r
+                owner[q] = r
+                at[k] = q + 1
+                held += 1
+        size[r] = held
+    return repeated
 
 # %% ../../nbs/mining/06_list_kernels.ipynb #488494a0
 def _without_repetitions(pointers, items):
@@ -54,52 +68,63 @@ def _without_repetitions(pointers, items):
     return np.concatenate([[0], np.cumsum(size)]), (pairs & (2**32 - 1)).astype(np.int32)
 
 # %% ../../nbs/mining/06_list_kernels.ipynb #2e1006ff
-def _leaders(columns):
+def _leaders(starts, owner):
     "For every column the first one with the same rows; columns of one size are neighbours."
-    start, rows = columns.indptr, columns.indices
-    size, leader = np.diff(start), np.arange(len(start) - 1)
-    tied = np.flatnonzero(np.bincount(size)[size] > 1)
+    size, leader = np.diff(starts), np.arange(len(starts) - 1)
+    ends = size*(1 << 40) + (owner[starts[:-1]] + np.int64(1))*7919 + owner[starts[1:] - 1]
+    order = np.argsort(ends, kind="stable")
+    same = np.flatnonzero(ends[order[1:]] == ends[order[:-1]])
+    tied = np.unique(np.concatenate([order[same], order[same + 1]]))
     if not len(tied):
         return leader
-    key = np.random.default_rng(7).integers(0, 2**63, columns.shape[0], dtype=np.uint64)
-    chosen = rows[np.repeat(np.bincount(tied, minlength=len(size)) > 0, size)]
+    key = np.random.default_rng(7).integers(0, 2**63, int(owner.max()) + 1, dtype=np.uint64)
+    chosen = owner[np.repeat(np.bincount(tied, minlength=len(size)) > 0, size)]
     digest = np.add.reduceat(key[chosen], np.cumsum(size[tied]) - size[tied])
     order = np.lexsort((tied, digest))
     same = np.flatnonzero(digest[order[1:]] == digest[order[:-1]])
     for one, two in zip(tied[order[same]], tied[order[same + 1]]):
         one = leader[one]
-        if np.array_equal(rows[start[one]:start[one + 1]], rows[start[two]:start[two + 1]]):
+        if np.array_equal(owner[starts[one]:starts[one + 1]], owner[starts[two]:starts[two + 1]]):
             leader[two] = one
     return leader
 
 # %% ../../nbs/mining/06_list_kernels.ipynb #b155d8c8
+def _ranked(pointers, items, n_items, support):
+    "Frequent items by rising support, with their rows; None in place of them if rows repeat items."
+    count = np.bincount(items, minlength=n_items)
+    vocabulary = np.flatnonzero(count >= support)
+    vocabulary = vocabulary[np.argsort(count[vocabulary], kind="stable")]
+    rank = np.full(n_items, -1, np.int32)
+    rank[vocabulary] = np.arange(len(vocabulary), dtype=np.int32)
+    starts = np.concatenate([[0], np.cumsum(count[vocabulary])])
+    owner, size = np.empty(starts[-1], np.int32), np.empty(len(pointers) - 1, np.int32)
+    repeated = transpose_rows(pointers, items, rank, starts, owner, size)
+    return vocabulary, starts, None if repeated else owner, size
+
 def prepare_rows(pointers:np.ndarray, # where each row starts, one more than rows
                  items:np.ndarray,    # item numbers, row by row
                  n_items:int,         # size of the vocabulary
                  support:int,         # smallest number of rows
                  group:bool,          # items with the same rows become one
                 )->Prepared:          # ranked rows
-    "Count, rank and sort."
-    vocabulary, columns, longest = _ranked(pointers, items, n_items, support)
-    again = np.zeros(len(columns.indices), bool)
-    again[1:] = columns.indices[1:] == columns.indices[:-1]
-    again[columns.indptr[:-1][np.diff(columns.indptr) > 0]] = False
-    if again.any():
-        pointers, items = _without_repetitions(pointers, items)
-        vocabulary, columns, longest = _ranked(pointers, items, n_items, support)
-    leader = np.arange(len(vocabulary))
+    "Count, rank and transpose."
+    vocabulary, starts, owner, size = _ranked(pointers, items, n_items, support)
+    if owner is None:
+        again = _without_repetitions(pointers, items)
+        vocabulary, starts, owner, size = _ranked(*again, n_items, support)
+    longest, leader = int(size.max(initial=0)), np.arange(len(vocabulary))
     if group and len(vocabulary):
-        leader = _leaders(columns)
+        leader = _leaders(starts, owner)
     own = leader == np.arange(len(leader))
     number = np.cumsum(own) - 1
     if not own.all():
-        columns = columns[:, own]
-    rows = columns.tocsr()
+        owner = owner[np.repeat(own, np.diff(starts))]
+        starts = np.concatenate([[0], np.cumsum(np.diff(starts)[own])])
+        size = np.bincount(owner, minlength=len(size))
     names = vocabulary[np.argsort(number[leader], kind="stable")].astype(np.int32)
-    sizes = np.bincount(number[leader], minlength=columns.shape[1])
-    return Prepared(rows.indptr.astype(np.int64), rows.indices.view(np.uint32),
-                    np.diff(columns.indptr), np.concatenate([[0], np.cumsum(sizes)]), names,
-                    longest)
+    sizes = np.bincount(number[leader], minlength=len(starts) - 1)
+    return Prepared(starts, owner, size, np.diff(starts),
+                    np.concatenate([[0], np.cumsum(sizes)]), names, longest)
 
 # %% ../../nbs/mining/06_list_kernels.ipynb #84add61b
 _STOP = np.uint32(2**32 - 1)
@@ -114,27 +139,52 @@ class Rows(NamedTuple):
     support: np.ndarray    # rows of every item
 
 # %% ../../nbs/mining/06_list_kernels.ipynb #85411485
+def _sorted_numpy(starts, owner, at, items, places, ends):
+    kept = at[owner] >= 0
+    ranks = np.repeat(np.arange(len(starts) - 1), np.diff(starts))[kept]
+    rows = owner[kept]
+    order = np.argsort(rows, kind="stable")
+    inside = np.arange(len(rows)) - np.searchsorted(rows[order], rows[order])
+    places[:len(rows)][order] = at[rows[order]] + inside
+    items[places[:len(rows)]] = ranks
+    ends[1:] = np.concatenate([[0], np.cumsum(kept)])[starts[1:]]
+
+@twin_kernel(_sorted_numpy, lambda starts, owner, *rest: 40 + 6*len(owner))
+def sort_rows(starts, owner, at, items, places, ends):
+    "Writes ranks into their rows, in order, and where each of them went; `at` moves on."
+    end = 0
+    for k in range(len(starts) - 1):
+        for p in range(starts[k], starts[k + 1]):
+            r = owner[p]
+            q = at[r]
+            if q >= 0:
+                items[q] = k
+                places[end] = q
+                end += 1
+                at[r] = q + 1
+        ends[k + 1] = end
+
 def lay_out(ready:Prepared, codes:np.ndarray|None)->Rows:
     "The rows of the root between stop marks, and the occurrences of every item."
-    size, ranks = np.diff(ready.pointers), ready.items
+    size, m = ready.size, len(ready.support)
     kept = np.ones(len(size), bool) if codes is not None else size > 1
-    if not kept.all():
-        ranks, size = ranks[np.repeat(kept, size)], size[kept]
-    ends = np.concatenate([[0], np.cumsum(size)])
-    kind: type = np.int32 if len(ranks) + len(ends) < 2**31 else np.int64
-    owner: np.ndarray = np.repeat(np.arange(len(size), dtype=kind), size)
-    place = np.arange(1, len(ranks) + 1, dtype=kind) + owner
-    items = np.full(len(ranks) + len(ends), _STOP, np.uint32)
-    items[place] = ranks
-    m = len(ready.support)
-    table = csr_array((place, ranks.view(np.int32), ends.astype(kind)), shape=(len(size), m))
-    found = table.tocsc()
-    row_codes = np.empty(0, np.int64) if codes is None else codes[found.indices].astype(np.int64)
-    return Rows(items, found.data.astype(np.int64), found.indptr.astype(np.int64), row_codes,
-                ready.support.astype(np.int64))
+    length = np.where(kept, size + 1, 0)
+    total = int(length.sum(dtype=np.int64)) + 1
+    at = np.where(kept, np.cumsum(length, dtype=np.int64) - length + 1, -1)
+    items = np.full(total, _STOP, np.uint32)
+    places, ends = np.empty(total - 1 - int(kept.sum()), np.int64), np.zeros(m + 1, np.int64)
+    sort_rows(ready.starts, ready.owner, at, items, places, ends)
+    row_codes = np.empty(0, np.int64) if codes is None else codes[ready.owner].astype(np.int64)
+    return Rows(items, places, ends, row_codes, ready.support.astype(np.int64))
 
 # %% ../../nbs/mining/06_list_kernels.ipynb #7b8d3e87
-@kernel()
+def _check_pairs(items, places, starts, step, low, high, support, work, found, budget):
+    "Raise unless the items are there and have room."
+    if not 0 <= low <= high < len(starts) or abs(step) != 1 or starts[-1] > len(places):
+        raise ValueError(f"items {low} to {high} are not among {len(starts) - 1}")
+
+@kernel(check=_check_pairs, items=Arg("uint32", "_"), places=Arg("int64", "_"),
+        starts=Arg("int64", "_"), work=Arg("int32", "2 _"), found=Arg("int64", "3 _"))
 def count_pairs(items, places, starts, step, low, high, support, work, found, budget):
     "Frequent partners of the items from `low` on, behind (step 1) or before them (step -1)."
     tally, touched, end, steps = work[0], work[1], found[0, low], np.int64(0)
@@ -557,7 +607,17 @@ def _judge(counts, sets, need, size, support):
     return itself, hope
 
 # %% ../../nbs/mining/06_list_kernels.ipynb #e8f38791
-@kernel()
+def _check_branches(rows, pairs, columns, task, out, counts, need, state, budget):
+    "Raise unless the buffers hold what one step can write, and the branches are there."
+    rooms = [len(out.offsets) - 1] + ([] if counts is None else [len(counts)])
+    if min(rooms) < len(out.supports) or len(out.items) < task.longest:
+        raise ValueError("the buffers are too small for the search")
+    m = len(rows.support)
+    if not (0 <= state[LAST] <= m and 0 <= state[NEXT] <= m) or len(rows.starts) != m + 1 or \
+            len(pairs.start) != m + 1 or len(columns.frame) < task.longest + 4:
+        raise ValueError("rows, pairs and branches are not of one table")
+
+@kernel(check=_check_branches)
 def mine_branches(rows, pairs, columns, task, out, counts, need, state, budget):
     "Goes on with the search until it ends, a buffer is full or the budget of steps is spent."
     sets, end, work = _0, _0, _0

@@ -11,7 +11,7 @@ __all__ = ['association_measures', 'corrected', 'association_rules', 'rules_of_s
 from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
-from scipy.special import chdtrc
+from scipy.special import chdtrc, gammaln
 from scipy.stats import hypergeom
 from ..core.tables import progress_bar
 from .baskets import arrow_numbers, read_baskets, numbers_to_arrow, words_to_arrow
@@ -181,6 +181,8 @@ def association_rules(transactions:Any,           # anything `read_baskets` take
     """
     if consequents not in ("single", "any"):
         raise ValueError(f'consequents must be "single" or "any", got {consequents!r}')
+    if not 0 <= min_confidence <= 1:
+        raise ValueError(f"min_confidence must lie in [0, 1], got {min_confidence!r}")
     baskets = read_baskets(transactions, order, item)
     n = len(baskets.pointers) - 1
     table = mine_itemsets(baskets, min_support, "frequent", max_length, max_sets=max_sets)
@@ -216,27 +218,39 @@ def rules_of_sets(table, n, n_items, names, min_confidence, single, redundant, c
     )
 
 # %% ../../nbs/mining/03_rules.ipynb #1178eebc
+_TIE = 1e-7          # chances so close count as equal, as in other programs of this test
+
 class _Fisher:
     "Two-sided p-values of Eq. (2) for all supports, made when first asked for."
     def __init__(self, n, positives):
         self.n, self.positives, self.tables = n, positives, {}
-        self.least = np.array([1.] + [self.smallest(x) for x in range(1, n + 1)])
+        self.logs = gammaln(np.arange(n + 1) + 1.)           # of factorials
+        self.least = self.smallest(np.arange(n + 1))
         self.reach = np.minimum.accumulate(self.least)       # never rises
 
+    def chance(self, x, t):
+        "Eq. (2): the chance of `t` rows of class 1 among `x`, for counts that can occur."
+        choose = lambda n, k: self.logs[n] - self.logs[k] - self.logs[n - k]
+        n, ones = self.n, self.positives
+        return np.exp(choose(ones, t) + choose(n - ones, x - t) - choose(n, x))
+
     def smallest(self, x):
-        "The smallest p-value that a pattern of this support can have, over counts that can occur."
-        low, high = max(0, x - self.n + self.positives), min(x, self.positives)
-        return self.table(x)[low:high + 1].min()
+        "The smallest p-value that patterns of these supports can have: at an end, or at both."
+        low, high = np.maximum(0, x - self.n + self.positives), np.minimum(x, self.positives)
+        ends = np.sort([self.chance(x, low), self.chance(x, high)], axis=0)
+        tied = (ends[1] <= ends[0]*(1 + _TIE)) & (low < high)
+        return np.minimum(1., ends[0] + np.where(tied, ends[1], 0.))
 
     def table(self, x):
         "p(x, t) for t = 0..x."
         if x not in self.tables:
-            t = np.arange(x + 1)
-            h = hypergeom.pmf(t, self.n, self.positives, x)
+            low, high = max(0, x - self.n + self.positives), min(x, self.positives)
+            h = self.chance(x, np.arange(low, high + 1))
             order = np.argsort(h, kind="stable")
             total = np.cumsum(h[order])
-            last = np.searchsorted(h[order], h*(1 + 1e-9), side="right") - 1
-            self.tables[x] = np.minimum(1., total[last])
+            last = np.searchsorted(h[order], h*(1 + _TIE), side="right") - 1
+            self.tables[x] = np.zeros(x + 1)                 # counts that cannot occur: 0
+            self.tables[x][low:high + 1] = np.minimum(1., total[last])
         return self.tables[x]
 
     def p(self, supports, counts):

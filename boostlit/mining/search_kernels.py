@@ -8,7 +8,7 @@ __all__ = ['PLACE', 'Asked', 'Top', 'keep_best', 'new_walk', 'search_walk', 'sea
 # %% ../../nbs/mining/08_search_kernels.ipynb #50476aa5
 from typing import NamedTuple
 import numpy as np
-from ..core.kernels import kernel
+from ..core.kernels import Arg, Gate, kernel
 from .bitsets import inner, lowest_bit, twin
 
 # %% ../../nbs/mining/08_search_kernels.ipynb #ae3463b7
@@ -53,14 +53,15 @@ def _deliver_numpy(asked, walk, level, start, stop):
     members = walk.members[start:stop]
     words = asked.rows[members] & walk.allowed[level]
     items = len(walk.digests)
-    held = np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")[:, :items]
-    row, item = np.nonzero(held)
-    weight = asked.u[members][row]
-    walk.sums[0] = np.bincount(item, weight, items)
-    walk.sums[1] = np.bincount(item, np.maximum(weight, 0.), items)
-    walk.counts[0] = np.bincount(item, minlength=items)
-    keys = np.where(held, asked.key[members][:, None], np.uint64(0))
-    walk.digests[:] = np.bitwise_xor.reduce(keys, axis=0)
+    # two columns at least: NumPy adds up a single one in another order
+    held = np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")[:, :max(items, 2)]
+    weights = held*asked.u[members][:, None]
+    walk.sums[0] = np.add.reduce(weights, axis=0, initial=0.)[:items]
+    np.maximum(weights, 0., out=weights)
+    walk.sums[1] = np.add.reduce(weights, axis=0, initial=0.)[:items]
+    walk.counts[0] = np.add.reduce(held, axis=0, dtype=np.int64)[:items]
+    keys = held*asked.key[members][:, None]
+    walk.digests[:] = np.bitwise_xor.reduce(keys, axis=0)[:items]
 
 # %% ../../nbs/mining/08_search_kernels.ipynb #8e65d0ff
 @twin(_deliver_numpy)
@@ -271,9 +272,22 @@ def _steps(asked, walk, top, budget, dive, found):
     "What the patterns up to the budget cost when they are interpreted."
     n, d = walk.members.size//len(walk.path), len(walk.digests)
     visits = (budget - int(walk.marks[PLACE, 2]))//d + 1
-    return visits*(200 + 8*d + n*d//50)
+    return visits*(100 + 4*d + n*d//50)
 
-@kernel(work=_steps)
+_ASKED = Gate(Asked._fields, dict(rows=Arg("uint64", "n w"), u=Arg("float64", "n"),
+                                  key=Arg("uint64", "n")))
+
+def _check_walk(asked, walk, top, budget, dive, found):
+    "Raise unless rows, weights and the walk are of the same table."
+    _ASKED(*asked)
+    n, words = asked.rows.shape
+    levels, d = walk.child.shape
+    if walk.allowed.shape != (levels, words) or len(walk.members) <= n*(levels - 1) or \
+            asked.max_length >= levels or d > 64*words or top.items.shape[1] < levels - 1:
+        raise ValueError("the walk was made for another table")
+    if not 0 <= found <= len(top.gains): raise ValueError(f"there are no {found} patterns")
+
+@kernel(work=_steps, check=_check_walk)
 def search_walk(asked, walk, top, budget, dive, found):
     "Depth-first branch and bound up to `budget` patterns; returns patterns kept, and if it ended."
     place, at = walk.marks[PLACE], walk.marks[_AT]
@@ -317,8 +331,15 @@ def search(asked:Asked,     # the question
             return found, nodes, done
 
 # %% ../../nbs/mining/08_search_kernels.ipynb #62fd0eb2
+def _check_count(bits, masks, path, state, budget):
+    "Raise unless the walk stands at items that are there."
+    if len(masks) <= len(path) or state[0] > len(path) or state[1] < 0 or \
+            (path[:max(0, state[0])] < 0).any():
+        raise ValueError("the walk does not stand inside of the table")
+
 @kernel(work=lambda bits, masks, path, state, budget: 2*bits.size*len(path)**2
-        if bits.size < 4096 else 2**62)
+        if bits.size < 4096 else 2**62, check=_check_count, bits=Arg("uint64", "d w"),
+        masks=Arg("uint64", "_ w"), path=Arg("int64", "_"), state=Arg("int64", "3"))
 def count_walk(bits, masks, path, state, budget):
     "Goes on counting; state: level, next item, patterns so far."
     d, level, item, tried, most = bits.shape[0], state[0], state[1], 0, len(path)

@@ -34,7 +34,7 @@ def form_pairs(
     if preprocessor is None or np.ndim(pairs) != 2:
         return pairs
     index = np.asarray(pairs)
-    if index.shape[1] != 2 or index.dtype.kind not in "iu" and not callable(preprocessor):
+    if index.ndim != 2 or index.shape[1] != 2 or index.dtype.kind not in "iu" and not callable(preprocessor):
         raise ValueError(
             "index pairs must be whole numbers of shape (n_pairs, 2), got shape "
             f"{index.shape} of {index.dtype}"
@@ -85,6 +85,8 @@ def check_settings(est):
         raise ValueError(f"learning_rate must lie in (0, 1], got {est.learning_rate!r}")
     if est.ridge is not None and not 0 <= est.ridge < math.inf:
         raise ValueError(f"ridge must be None or not negative, got {est.ridge!r}")
+    if not isinstance(est.symmetric, (bool, np.bool_)):
+        raise ValueError(f"symmetric must be True or False, got {est.symmetric!r}")
 
 # %% ../../nbs/pairwise/06_estimator.ipynb #a52c5898
 def with_rate(est):
@@ -131,6 +133,9 @@ def score_pairs(est, X:np.ndarray, staged:bool=False)->np.ndarray: # (n,), or (r
     rest = pair_scores(stumps, R**2, False, staged)
     if len(est.difference_) == 0: return rest
     first = quadratic_scores(R, est.constant_, est.difference_, est.sum_)
+    if not np.isfinite(first).all():
+        raise ValueError("pairs contain values whose scores are too large for a number: "
+                         "is the unit the one that was learnt from?")
     return np.concatenate([first[None], first + rest]) if staged else first + rest
 
 # %% ../../nbs/pairwise/06_estimator.ipynb #17e8d5a9
@@ -284,7 +289,7 @@ def pair_file(
     ranges = dict(feature=(0, "columns"), p=(-2.0, 2.0), q=(-2.0, 2.0), above=number, below=number)
     return {
         "n_features_in_": Whole("columns", max(n_axes, 1), 2**31),
-        "classes_": Labels("classes"),
+        "classes_": Labels(2),
         "history_": Table(),
         "n_iter_": OrMissing(Whole("kept", 0, 2**40)),
         "n_estimators_": OrMissing(Whole("run", 0, 2**40)),

@@ -486,6 +486,7 @@ def binned_search(lines, load, space, learn):
         p, q = lines.directions[j, 0], lines.directions[j, 1]
         first, last = place(u, v, p, q, (p + q)*lines.median[r], lines.bulk[r], half,
                             load.positive, t, slot)
+        if first < 0 or last >= len(flag): continue     # no direction: projections are not numbers
         fill(slot, load.weight, hist)
         gain, edge = best_edge(hist, first, last, P, N, best)
         if flag_bins(hist, first, last, P, N, gain, edge, flag) == 0: continue

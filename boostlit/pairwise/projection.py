@@ -48,7 +48,8 @@ def whitening_axes(
     tol: float = 1e-4,  # singular values below tol times the largest count as zero
 ) -> np.ndarray:  # (d, rank) matrix V with (AV)'(AV) = 1
     "Axes that whiten the rows of A, directions without spread left out."
-    scale = np.sqrt((A**2).sum(0))
+    unit = np.ldexp(1., np.frexp(np.abs(A).max(0, initial=0.))[1] - 1)  # squares of any size fit
+    scale = unit*np.sqrt(((A/unit)**2).sum(0))
     scale[scale == 0] = 1
     _, s, Vt = np.linalg.svd(A / scale, full_matrices=False)
     rank = int((s > tol * s.max(initial=0.0)).sum())
@@ -94,6 +95,8 @@ class _LinearScores:
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
         scores = X @ self.coef_.T + self.intercept_
+        if not np.isfinite(scores).all():
+            raise ValueError("Input X contains values whose scores are too large for a number.")
         return scores.ravel() if len(self.classes_) == 2 else scores
 
     def predict(self, X: "ArrayLike") -> np.ndarray:

@@ -5,10 +5,11 @@
 
 # %% auto #0
 __all__ = ['UNANIMOUS', 'box2', 'ProductOracle', 'vote_scale', 'QuadraticBoostClassifier',
-           'check_parameters', 'plot_products']
+           'check_parameters', 'reconsider_products', 'plot_products']
 
 # %% ../../nbs/quadratic/04_boosting.ipynb #3b0002d5
 import copy
+import warnings
 from collections.abc import Iterator
 from numbers import Integral
 from typing import Any
@@ -16,13 +17,15 @@ import numpy as np
 import pyarrow
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state, get_tags
+from sklearn.model_selection import StratifiedKFold
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 # %% ../../nbs/quadratic/04_boosting.ipynb #5cf08686
 from boostlit.core.boosters import (
-    Booster, base_learner, begin_run, check_controls, check_number, feature_names, keep_run,
-    loss_shares, nominal_of, read_problem, store, terms_table,
+    BELIEFS, Booster, allows_nan, base_learner, begin_run, check_controls, check_number,
+    feature_names, in_doubt, keep_run, link, loss_shares, nominal_of, prior_scores, read_problem,
+    store, terms_table,
 )
 from ..core.exports import Scorecard, make_card, probed_term
 from ..core.loop import Progress, converse
@@ -201,9 +204,14 @@ def _staged_terms(est, X):
         yield est.machine_[t], out
 
 # %% ../../nbs/quadratic/04_boosting.ipynb #4ad7400b
+def _no_votes(est, X):
+    "Scores before the first term."
+    offset = getattr(est, "offset_", np.zeros(est.n_machines_))
+    return np.tile(offset[:, None], (1, X.shape[0]))
+
 def _total_scores(est, X):
     "Scores of every machine, shape (machines, n)."
-    F = np.zeros((est.n_machines_, X.shape[0]))
+    F = _no_votes(est, X)
     if hasattr(est, "estimators_"):
         for k, out in _staged_terms(est, X): F[k] += out
         return F
@@ -245,7 +253,8 @@ def _products_card(est):
     chosen = [(c, part) for c, ts in groups.items()
               for part in ([ts] if len(c) < 3 else [[t] for t in ts])]
     link = "logistic" if est.n_machines_ == 1 else "rest", 2*vote_scale(est)
-    return make_card(est, np.zeros(est.n_machines_), [table(c, ts) for c, ts in chosen], link)
+    start = getattr(est, "offset_", np.zeros(est.n_machines_))
+    return make_card(est, start, [table(c, ts) for c, ts in chosen], link)
 
 # %% ../../nbs/quadratic/04_boosting.ipynb #21dab2c7
 _PRODUCT_FILE = {
@@ -254,6 +263,7 @@ _PRODUCT_FILE = {
     "history_": Table(),
     "n_iter_": OrMissing(Whole("kept", 0, 2**40)),
     "n_machines_": Whole("machines", 1, 2**31),
+    "offset_": OrMissing(Array("float64", ("machines",), -1e100, 1e100)),
     "machine_": Array("int64", ("terms",), 0, "machines"),
     "sizes_": Array("int64", ("terms",), 1, 9),
     "alphas_": Array("float64", ("terms",), -1e100, 1e100),
@@ -346,7 +356,7 @@ class _ProductModel(_ProductReader):
                 if fitting
                 else tabular_input(self, X)
             )
-        finite = "allow-nan" if get_tags(learner).input_tags.allow_nan else True
+        finite = "allow-nan" if allows_nan(learner) else True
         return validate_data(
             self, X, *([y] if fitting else []), reset=fitting, ensure_all_finite=finite
         )
@@ -409,7 +419,7 @@ class _ProductModel(_ProductReader):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         learner = base_learner(self)
-        tags.input_tags.allow_nan = learner is None or get_tags(learner).input_tags.allow_nan
+        tags.input_tags.allow_nan = allows_nan(learner)
         return tags
 
 # %% ../../nbs/quadratic/04_boosting.ipynb #1c212042
@@ -481,6 +491,8 @@ class QuadraticBoostClassifier(_ProductModel):
         number of machines
     alphas_ : float array
         weight of each term
+    offset_ : float array
+        what is added to the scores, where no stump has an edge
     terms_ : pyarrow.Table
         The terms in words, one row per term.
     feature_importances_ : ndarray
@@ -523,6 +535,7 @@ class QuadraticBoostClassifier(_ProductModel):
     #: machine_ (int array): machine of each term; one per class where there are more than two
     #: n_machines_ (int): number of machines
     #: alphas_ (float array): weight of each term
+    #: offset_ (float array): what is added to the scores, where no stump has an edge
     oracle_class: Any = ProductOracle
     term = "product"
 
@@ -589,7 +602,10 @@ class QuadraticBoostClassifier(_ProductModel):
         for part in run.parts: part.oracle = part.oracle.twin(self.n_estimators - part.spent)
         progress = [Progress()] if self.verbose else []
         converse(run, progress + stopping + list(self.callbacks or []))
-        return _keep_products(keep_run(self, run), run)
+        _keep_products(keep_run(self, run), run)
+        if validation is None and in_doubt(self, rows, codes, weights):
+            reconsider_products(self, rows, codes)
+        return self
 
     def make_oracle(self, X:Any, codes:np.ndarray)->Any:
         """Products of stumps, or of copies of the base learner.
@@ -655,7 +671,7 @@ def _keep_products(est, run):
     "What the machines learnt as plain arrays, and what each round had cost."
     terms = [g for part in run.parts for g in part.hypotheses]
     factors = [h for g in terms for h in g]
-    for name in ("stumps_", "estimators_"): vars(est).pop(name, None)
+    for name in ("stumps_", "estimators_", "offset_"): vars(est).pop(name, None)
     if base_learner(est) is None: est.stumps_ = np.array(factors, dtype=STUMP)
     else: est.estimators_ = factors
     est.n_machines_, est.sizes_ = len(run.parts), np.array([len(g) for g in terms], np.int64)
@@ -670,10 +686,46 @@ def _keep_products(est, run):
     est.history_ = est.history_.append_column("cost", pyarrow.array(cost, pyarrow.int64()))
     return est
 
+# %% ../../nbs/quadratic/04_boosting.ipynb #16c4ac24
+def _copy_of_degree(est, X, codes, degree):
+    "A copy of the classifier on these rows, with products of another degree."
+    other = copy.copy(est)
+    other.degree = degree
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        run, _ = begin_run(other, X, codes, None)
+        for part in run.parts: part.oracle = part.oracle.twin(other.n_estimators)
+        return _keep_products(keep_run(other, converse(run)), run)
+
+def _believed(est, X, codes, degree, beta):
+    "(loss, share of belief) that held-out rows like best for a degree."
+    losses, master, K = [], est.make_master(len(est.classes_)), len(est.classes_)
+    for seen, held in StratifiedKFold(3, shuffle=True, random_state=0).split(X, codes):
+        trial, own = _copy_of_degree(est, X[seen], codes[seen], degree), np.arange(len(held))
+        scores = vote_scale(trial)*_total_scores(trial, X[held]).T
+        mixed = [a*scores + (1 - a)*beta for a in BELIEFS]
+        P = [link(master, m[:, 0] if K == 2 else m, K)[own, codes[held]] for m in mixed]
+        losses.append(-np.log(np.maximum(P, 1e-15)))
+    losses = np.concatenate(losses, axis=1)
+    at = int(losses.mean(axis=1).argmin())
+    gain = losses[0] - losses[at]
+    clear = gain.mean() > 2*gain.std()/np.sqrt(len(gain))
+    return losses[at].mean(), BELIEFS[at]/(1 if clear else 2)
+
+def reconsider_products(est, X, codes):
+    "Let held-out rows choose the degree and the belief; fit all rows in that way."
+    beta = prior_scores(est, codes)
+    found = {d: _believed(est, X, codes, d, beta) for d in {est.degree, max(est.degree, 5)}}
+    degree = min(found, key=lambda d: (found[d][0], d))
+    final = est if degree == est.degree else _copy_of_degree(est, X, codes, degree)
+    a = found[degree][1]
+    vars(est).update({k: v for k, v in vars(final).items() if k != "degree"})
+    est.alphas_, est.offset_ = est.alphas_*(a*vote_scale(est)), (1 - a)*beta
+
 # %% ../../nbs/quadratic/04_boosting.ipynb #248d5425
 def _staged_scores(est, X):
     "Running votes: after every round (two classes), or after the r-th round of every machine."
-    F = np.zeros((est.n_machines_, X.shape[0]))
+    F = _no_votes(est, X)
     if est.n_machines_ == 1:
         for _, out in _staged_terms(est, X):
             F[0] += out

@@ -27,7 +27,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core.boosters import Predictions, terms_table
 
-from ..core.exports import Axis, Scorecard, Term, make_card
+from ..core.exports import Axis, Scorecard, Term, column_axis, make_card
 from ..core.loop import Progress, Run, State, converse
 
 from ..core.models import TABLE_FIELDS, Array, Each, Labels, Real, Table, Text
@@ -39,6 +39,9 @@ from ..core.stumps import midpoints, quantile_cuts
 # %% ../../nbs/quadratic/09_glass_box.ipynb #d4a7279f
 from ..core.tables import (encode_labels, history_table, normalise_weights,
                                   tabular_input)
+from boostlit.core.hidden import (
+    Bit, bin_signs, hidden_products, middle_bit, product_shares, sign_moments,
+)
 from .kernels import Fit, Rates, Terms, boost_cycles, search_space
 
 # %% ../../nbs/quadratic/09_glass_box.ipynb #0eca8ece
@@ -77,11 +80,16 @@ def coarse_bins(mass:np.ndarray, # weight of every fine bin, the missing one las
 class _Bag:
     "One split of the rows into a training and a held-out part, and a model that is boosted on it."
     def __init__(self, codes, labels, weights, order, held, base):
-        self.n = len(order) - held
+        self.n, self.order = len(order) - held, order
         self.labels, self.weights = labels[order], weights[order]
         self.codes = np.ascontiguousarray(codes[:, order])
         self.scores = np.tile(base, (len(order), 1))
         self.slopes = np.zeros((len(order), 2*len(base)))
+
+    def add_column(self, code):
+        "Another column of codes, given for all rows; its number."
+        self.codes = np.ascontiguousarray(np.vstack([self.codes, code[self.order][None]]))
+        return len(self.codes) - 1
 
     def begin(self, terms, space, rates):
         "Start a stage with new terms."
@@ -241,6 +249,18 @@ def _contributions(est, codes):
     for code, curve in zip(codes, est.curves_): yield curve[code]
     coarse = [group[code] for group, code in zip(est.groups_, codes)]
     for (a, b), table in zip(est.pairs_, est.maps_): yield table[coarse[a], coarse[b]]
+    for p, moments in enumerate(est.product_moments_):
+        said = _product_signs(est, p, codes).prod(axis=1)
+        yield np.outer(said - moments[-1], est.product_values_[p])
+
+def _product_bits(est, p):
+    "Features of a product and how the bins of each become a sign."
+    return [(j, Bit(cut, len(est.mass_[j]) - 1, est.kinds_[j] == "nominal"))
+            for j, cut in zip(est.products_[p].tolist(), est.product_cuts_[p].tolist())]
+
+def _product_signs(est, p, codes):
+    "The factors of a product on rows given by their bins, (n, factors)."
+    return np.stack([bin_signs(codes[j], bit) for j, bit in _product_bits(est, p)], axis=1)
 
 def _flat(scores): return scores[:, 0] if scores.shape[1] == 1 else scores
 
@@ -259,6 +279,11 @@ class _FittedTables:
     joint_: list
     maps_: list
     map_spread_: list
+    products_: list
+    product_cuts_: list
+    product_moments_: list
+    product_values_: np.ndarray
+    product_spread_: np.ndarray
     bag_importances_: np.ndarray
     edits_: list
 
@@ -307,7 +332,7 @@ class _GlassBoxScores(_FittedTables, Predictions):
         """
         terms = list(_contributions(self, _codes(self, X)))
         scores = np.tile(self.intercept_, (len(terms[0]), 1))
-        weight = _importance(self.curves_, self.maps_, self.mass_, self.joint_)
+        weight = self.term_importances_
         for k in np.argsort(-weight, kind="stable"):
             scores = scores + terms[k]
             yield _flat(scores)
@@ -351,6 +376,9 @@ def _shapley(est, codes):
         both, tilt = table[coarse[a], coarse[b]] - centre, mean_a[coarse[a]] - mean_b[coarse[b]]
         phi[:, a] += (both + tilt)/2
         phi[:, b] += (both - tilt)/2
+    for p, moments in enumerate(est.product_moments_):
+        shares = product_shares(_product_signs(est, p, codes), moments)
+        phi[:, est.products_[p]] += shares[:, :, None]*est.product_values_[p]
     return phi
 
 # %% ../../nbs/quadratic/09_glass_box.ipynb #93374e28
@@ -455,7 +483,7 @@ class _GlassBoxTerms(_FittedTables):
         total = self.intercept_ + self.curves_[j]
         for pair, table, joint in zip(self.pairs_.tolist(), self.maps_, self.joint_):
             if j in pair: total = total + _side_means(table, joint)[pair.index(j)][self.groups_[j]]
-        return _flat(total)
+        return _flat(total + _product_curve(self, j))
 
 # %% ../../nbs/quadratic/09_glass_box.ipynb #434a68a0
 class _GlassBoxReader(_GlassBoxTerms):
@@ -464,15 +492,18 @@ class _GlassBoxReader(_GlassBoxTerms):
     def term_importances_(self)->np.ndarray:
         """Mean absolute score that each term adds on the training rows, curves first."""
         check_is_fitted(self, "curves_")
-        return _importance(self.curves_, self.maps_, self.mass_, self.joint_)
+        return np.r_[_importance(self.curves_, self.maps_, self.mass_, self.joint_),
+                     _product_importance(self.product_moments_, self.product_values_)]
 
     @property
     def feature_importances_(self)->np.ndarray:
-        """Importance of every feature, half of each heat map for either side; they sum to one.
+        """Importance of every feature; maps and products count for theirs in equal parts. Sum: one.
         """
         value, total = self.term_importances_, np.zeros(self.n_features_in_)
         total += value[:len(total)]
-        np.add.at(total, self.pairs_.ravel(), np.repeat(value[len(total):]/2, 2))
+        for k in range(len(total), len(value)):
+            members = _term_features(self, k)
+            total[members] += value[k]/len(members)
         return total/total.sum() if total.sum() > 0 else total
 
     @property
@@ -482,8 +513,9 @@ class _GlassBoxReader(_GlassBoxTerms):
         """
         rows = []
         for place, k in enumerate(np.argsort(-self.term_importances_, kind="stable")):
-            members = [k] if k < len(self.curves_) else self.pairs_[k - len(self.curves_)]
-            rows.append({"round": place + 1, "kind": "curve" if len(members) == 1 else "map",
+            members = _term_features(self, k)
+            kind = {1: "curve", 2: "map"}.get(len(members), "product")
+            rows.append({"round": place + 1, "kind": kind,
                          "text": _term_name(self, k), "weight": float(self.term_importances_[k]),
                          "features": [_name(self, j) for j in members]})
         return terms_table(rows)
@@ -536,10 +568,31 @@ class _GlassBoxReader(_GlassBoxTerms):
         return phi[:, :, 0] if phi.shape[2] == 1 else phi
 
 # %% ../../nbs/quadratic/09_glass_box.ipynb #d399ff2b
+def _term_features(est, k):
+    "The features of a term: one for a curve, two for a map, more for a product."
+    d, maps = len(est.curves_), len(est.maps_)
+    if k < d: return [int(k)]
+    return (est.pairs_[k - d] if k < d + maps else est.products_[k - d - maps]).tolist()
+
 def _term_name(est, k):
-    "Name of a term: a feature, or two."
-    d = len(est.curves_)
-    return _name(est, k) if k < d else " × ".join(_name(est, j) for j in est.pairs_[k - d])
+    "Name of a term: the names of its features."
+    return " × ".join(_name(est, j) for j in _term_features(est, k))
+
+def _product_importance(moments, values):
+    "Mean absolute contribution of every product; values (products, scores) or with bags last."
+    mean = np.array([m[-1] for m in moments])
+    return (1 - mean**2).reshape(-1, *(1,)*(values.ndim - 2))*np.abs(values).mean(axis=1)
+
+def _product_curve(est, j):
+    "What the products add to the mean score for every bin of a feature."
+    total = np.zeros_like(est.curves_[j])
+    for p, moments in enumerate(est.product_moments_):
+        bits = _product_bits(est, p)
+        at = [i for i, (k, _) in enumerate(bits) if k == j]
+        if not at: continue
+        said = bin_signs(np.arange(len(total)), bits[at[0]][1])*moments[-1 - (1 << at[0])]
+        total += np.outer(said - moments[-1], est.product_values_[p])
+    return total
 
 def _importance(curves, maps, mass, joint):
     "Mean absolute contribution of every term; a last axis of bags is kept."
@@ -644,6 +697,8 @@ class GlassBoxClassifier(
         models that are averaged, each on its own split of the rows
     n_pairs : int | None, default=None
         heat maps at most; None for three per feature
+    n_products : int, default=16
+        products of three to six stumps at most, where nothing smaller explains them
     learning_rate : float, default=.1
         share of a Newton step
     max_cycles : int, default=2000
@@ -699,6 +754,16 @@ class GlassBoxClassifier(
         score of every cell and class, for each pair
     map_spread_ : list of float arrays
         standard deviation of the heat maps over the bags
+    products_ : list of int arrays
+        features of every product of three stumps or more
+    product_cuts_ : list of int arrays
+        bin at which each of its stumps cuts
+    product_moments_ : list of float arrays
+        mean of every partial product
+    product_values_ : float array
+        score of every product and class
+    product_spread_ : float array
+        standard deviation of those over the bags
     bag_importances_ : float array
         importance of every term in each bag, curves first
     scale_ : float
@@ -712,7 +777,8 @@ class GlassBoxClassifier(
     term_importances_ : ndarray
         Mean absolute score that each term adds on the training rows, curves first.
     feature_importances_ : ndarray
-        Importance of every feature, half of each heat map for either side; they sum to one.
+        Importance of every feature; maps and products count for theirs in equal parts. Sum:
+        one.
     terms_ : pyarrow.Table
         The terms by importance (`weight`, the mean absolute score they add), in the columns
         of all boosters.
@@ -750,6 +816,11 @@ class GlassBoxClassifier(
     #: joint_ (list of float arrays): share of the training weight in every cell
     #: maps_ (list of float arrays): score of every cell and class, for each pair
     #: map_spread_ (list of float arrays): standard deviation of the heat maps over the bags
+    #: products_ (list of int arrays): features of every product of three stumps or more
+    #: product_cuts_ (list of int arrays): bin at which each of its stumps cuts
+    #: product_moments_ (list of float arrays): mean of every partial product
+    #: product_values_ (float array): score of every product and class
+    #: product_spread_ (float array): standard deviation of those over the bags
     #: bag_importances_ (float array): importance of every term in each bag, curves first
     #: scale_ (float): factor on all tables that the held-out rows asked for
     #: edits_ (list of str): what was changed by hand
@@ -758,6 +829,8 @@ class GlassBoxClassifier(
                  # models that are averaged, each on its own split of the rows
                  n_bags:int=8,
                  n_pairs:"int|None"=None,   # heat maps at most; None for three per feature
+                 # products of three to six stumps at most, where nothing smaller explains them
+                 n_products:int=16,
                  learning_rate:float=.1,    # share of a Newton step
                  max_cycles:int=2000,       # passes over the terms at most, in each stage
                  max_bins:int=64,           # bins of a curve
@@ -779,7 +852,8 @@ class GlassBoxClassifier(
                  random_state:"int|np.random.RandomState|None"=0, # seed of the splits
                  verbose:bool=False,        # show a progress bar of the cycles?
                 ):
-        self.n_bags, self.n_pairs, self.learning_rate = n_bags, n_pairs, learning_rate
+        self.n_bags, self.n_pairs, self.n_products = n_bags, n_pairs, n_products
+        self.learning_rate = learning_rate
         self.max_cycles, self.max_bins, self.pair_bins = max_cycles, max_bins, pair_bins
         self.validation_fraction, self.n_iter_no_change = validation_fraction, n_iter_no_change
         self.l2, self.min_curvature, self.bar, self.calibrate = l2, min_curvature, bar, calibrate
@@ -871,11 +945,21 @@ def _bin_axis(est, j, coarse):
     cells = group[:-1].tolist() if coarse else list(range(len(points)))
     return Axis(j, [], values, cells, last, last)
 
+def _product_term(est, p):
+    "A product as a term over its features, three cells each."
+    signs, axes = np.ones(1), []
+    for j, bit in _product_bits(est, p):
+        axis, _ = column_axis(est, j, est.points_[j][bit.cut:bit.cut + 1])
+        axes.append(axis)
+        signs = np.multiply.outer(signs, [1., -1., -1.] if bit.nominal else [-1., 1., -1.])
+    return Term(axes, (signs[0] - est.product_moments_[p][-1])[..., None]*est.product_values_[p])
+
 def _glass_card(est):
     "Curves and heat maps as a scorecard."
     terms = [Term([_bin_axis(est, j, False)], curve) for j, curve in enumerate(est.curves_)]
     terms += [Term([_bin_axis(est, a, True), _bin_axis(est, b, True)], table)
               for (a, b), table in zip(est.pairs_.tolist(), est.maps_)]
+    terms += [_product_term(est, p) for p in range(len(est.products_))]
     link = "logistic" if len(est.classes_) == 2 else "softmax"
     return make_card(est, est.intercept_, [t for t in terms if np.any(t.table)], (link, 1.))
 
@@ -897,6 +981,11 @@ def _file_fields(state):
         "joint_": Each(share("a", "b"), "pairs"),
         "maps_": Each(score("a", "b"), "pairs"),
         "map_spread_": Each(score("a", "b"), "pairs"),
+        "products_": Each(Array("int64", ("factors",), 0, "columns"), "products"),
+        "product_cuts_": Each(Array("int64", ("factors",), 0, 256), "products"),
+        "product_moments_": Each(Array("float64", ("subsets",), -1.0, 1.0), "products"),
+        "product_values_": score("products"),
+        "product_spread_": score("products"),
         "bag_importances_": Array("float64", ("terms", "bags"), 0.0, 1e100),
         "edits_": Each(Text(), "edits"),
     }
@@ -912,12 +1001,19 @@ def _check_tables(est):
         sides = int(est.groups_[a].max()) + 1, int(est.groups_[b].max()) + 1
         if any(t.shape[:2] != sides for t in tables):
             raise ValueError("its maps_ do not fit its groups_")
+    for features, cuts, moments in zip(est.products_, est.product_cuts_, est.product_moments_):
+        room = [len(est.points_[j]) for j in features]
+        if len(set(features.tolist())) < len(cuts) or any(c >= r for c, r in zip(cuts, room)):
+            raise ValueError("its products_ do not fit its points_")
+        if len(moments) != 1 << len(cuts):
+            raise ValueError("its product_moments_ do not fit its products_")
 
 # %% ../../nbs/quadratic/09_glass_box.ipynb #cb46714e
 def _check_parameters(est):
     "One clear sentence for each parameter that makes no sense."
     ranges = dict(
         n_bags=(1, 1000),
+        n_products=(0, 1000),
         max_cycles=(1, 10**9),
         max_bins=(2, 254),
         pair_bins=(2, 254),
@@ -1023,9 +1119,47 @@ def _boost_maps(est, bags, each, axis, setting, rows, base):
         _boost_stage(est, bags, each)
     return chosen, maps
 
+# %% ../../nbs/quadratic/09_glass_box.ipynb #7714f61e
+def _left_over(bags):
+    "Weighted difference of labels and mean probabilities of the bags, (n, scores)."
+    first = bags[0]
+    scores, labels = np.zeros_like(first.scores), np.zeros(len(first.order))
+    weights = np.zeros(len(first.order))
+    for bag in bags: scores[bag.order] += bag.scores/len(bags)
+    labels[first.order], weights[first.order] = first.labels, first.weights
+    z = np.c_[np.zeros(len(scores)), scores] if scores.shape[1] == 1 else scores
+    p = np.exp(z - logsumexp(z, axis=1)[:, None])
+    left = weights[:, None]*((labels[:, None] == np.arange(z.shape[1])) - p)
+    return left[:, 1:] if scores.shape[1] == 1 else left
+
+def _find_products(est, bags, codes, axis, weights):
+    "Keep the features, cuts and moments of hidden products; their codes, one row per product."
+    d, nominal = est.n_features_in_, [kind == "nominal" for kind in est.kinds_]
+    bits = [middle_bit(m, kind) for m, kind in zip(est.mass_, nominal)]
+    free = np.flatnonzero((axis[:d, 0] > 1) & (axis[:d, 2] == 0))
+    signs = np.array([bin_signs(codes[j], bits[j]) for j in free])
+    signs = signs.reshape(len(free), codes.shape[1]).T
+    wanted = est.n_products if est.n_pairs != 0 and len(free) > 2 else 0
+    found = hidden_products(signs, _left_over(bags), wanted) if wanted else []
+    est.products_ = [free[list(f)].astype(np.int64) for f in found]
+    est.product_cuts_ = [np.array([bits[j].cut for j in f], np.int64) for f in est.products_]
+    est.product_moments_ = [sign_moments(signs[:, list(f)], weights) for f in found]
+    return [(signs[:, list(f)].prod(axis=1) > 0).astype(np.uint8) for f in found]
+
+def _boost_products(est, bags, each, codes, axis, setting, rows, weights):
+    "The third stage: values of hidden products, (products, two signs, scores, bags)."
+    columns = _find_products(est, bags, codes, axis, weights)
+    shape = len(columns), 2, bags[0].scores.shape[1], len(bags)
+    if not columns: return np.zeros(shape)
+    at = np.array([[bag.add_column(c) for bag in bags][0] for c in columns])
+    axis = np.vstack([axis, np.tile([2, 0, 0], (len(at), 1))])
+    terms = _table_terms(axis, at, np.full(len(at), len(codes) - 1))
+    values = _stage(est, bags, each, "products", terms, setting, rows)
+    return np.array(values).reshape(len(at), 3, 2, *shape[2:])[:, :2, 0]
+
 # %% ../../nbs/quadratic/09_glass_box.ipynb #b6237072
 def _fit_tables(est, X, labels, weights):
-    "Both stages on all bags; then purify and keep."
+    "All stages on all bags; then purify and keep."
     (codes, axis), d = _code_columns(est, X, weights), X.shape[1]
     base, rng = _prior(labels, weights, len(est.classes_)), check_random_state(est.random_state)
     held = min(max(1, round(est.validation_fraction*len(X))), len(X) - 1)
@@ -1039,10 +1173,11 @@ def _fit_tables(est, X, labels, weights):
         each = lambda f: each_of(f, bags)
         curves = _stage(est, bags, each, "curves", curve_terms, setting, rows)
         pairs, maps = _boost_maps(est, bags, each, axis, setting, rows, base)
+        products = _boost_products(est, bags, each, codes, axis, setting, rows, weights)
     est.scale_ = _held_out_scale(bags, base) if est.calibrate else 1.
     curves, maps = [est.scale_*c for c in curves], [est.scale_*t for t in maps]
     est.history_ = history_table(rows)
-    return _keep(est, codes, weights, base, curves, pairs, maps)
+    return _keep(est, codes, weights, base, curves, pairs, maps, est.scale_*products)
 
 # %% ../../nbs/quadratic/09_glass_box.ipynb #90cdbaf4
 @contextlib.contextmanager
@@ -1072,7 +1207,7 @@ def _stage(est, bags, each, stage, terms, setting, rows):
     return np.split(values, terms.start[1:-1])
 
 # %% ../../nbs/quadratic/09_glass_box.ipynb #5d480697
-def _keep(est, codes, weights, base, curves, pairs, maps):
+def _keep(est, codes, weights, base, curves, pairs, maps, products):
     "Purify the tables of all bags and keep their mean and spread."
     coarse = codes[len(curves):]
     used = [k for k, t in enumerate(maps) if np.any(t)]
@@ -1086,8 +1221,11 @@ def _keep(est, codes, weights, base, curves, pairs, maps):
     shaped = [maps[k].reshape(*s, *maps[k].shape[1:]) for k, s in zip(used, sides)]
     curves = [c.reshape(len(m), -1, *c.shape[1:])[:, 0] for c, m in zip(curves, est.mass_)]
     tables = purified(curves, shaped, est.pairs_, est.groups_, est.mass_, est.joint_, base)
-    est.bag_importances_ = _importance(tables.curves, tables.maps, est.mass_, est.joint_)
-    est.intercept_ = tables.intercept.mean(-1)
+    size, offset = _sizes_of_products(est, products)
+    est.product_values_, est.product_spread_ = size.mean(-1), size.std(-1)
+    est.bag_importances_ = np.r_[_importance(tables.curves, tables.maps, est.mass_, est.joint_),
+                                 _product_importance(est.product_moments_, size)]
+    est.intercept_ = (tables.intercept + offset).mean(-1)
     est.curves_, est.curve_spread_ = (
         [c.mean(-1) for c in tables.curves],
         [c.std(-1) for c in tables.curves],
@@ -1095,6 +1233,13 @@ def _keep(est, codes, weights, base, curves, pairs, maps):
     est.maps_, est.map_spread_ = [t.mean(-1) for t in tables.maps], [t.std(-1) for t in tables.maps]
     est.edits_ = []
     return est
+
+def _sizes_of_products(est, products):
+    "Half the difference of the two values of each product, and what both add to the constant."
+    size, mean = (products[:, 1] - products[:, 0])/2, products.mean(axis=1)
+    at = np.array([m[-1] for m in est.product_moments_])[:, None, None]
+    offset = (mean + at*size).sum(axis=0)
+    return (_centred(size, 1), _centred(offset, 0)) if size.shape[1] > 1 else (size, offset)
 
 # %% ../../nbs/quadratic/09_glass_box.ipynb #a1074dd2
 def _plot_curve(est, j, ax, k):

@@ -10,6 +10,7 @@ __all__ = ['RoundInputs', 'round_inputs', 'Restarts', 'restarts', 'relabel_resta
 
 # %% ../../nbs/quadratic/10_kernels.ipynb #0bf9c422
 import math
+from functools import lru_cache
 from typing import NamedTuple
 import numpy as np
 from ..core.kernels import Arg, Gate, Kernel, kernel
@@ -53,17 +54,18 @@ def round_inputs(oracle, y, w)->RoundInputs:
 
 # %% ../../nbs/quadratic/10_kernels.ipynb #094bcdab
 @_inner
-def _unfold(table, lanes, cell, lane):
-    "Sums of one cell under the signs of every lane; row `lanes` gets the plain sum."
-    o = cell << lanes
-    for l in range(lanes - 1, -1, -1):
-        half = 1 << l
-        s = np.int64(0)
-        for p in range(o, o + half):
-            s += table[p] - table[p + half]
-            table[p] += table[p + half]
-        lane[l, cell] = s
-    lane[lanes, cell] = table[o]
+def _unfold(table, lanes, cells, lane):
+    "Sums of every cell under the signs of every lane; row `lanes` gets the plain sum."
+    for cell in range(cells):
+        o = cell << lanes
+        for l in range(lanes - 1, -1, -1):
+            half = 1 << l
+            s = np.int64(0)
+            for p in range(o, o + half):
+                s += table[p] - table[p + half]
+                table[p] += table[p + half]
+            lane[l, cell] = s
+        lane[lanes, cell] = table[o]
 
 # %% ../../nbs/quadratic/10_kernels.ipynb #634d04e9
 @_inner
@@ -136,7 +138,7 @@ def _answers_in_loops(ask, pattern, lanes, plain, tables, lane, score, reply):
         _pattern_tables(ask.codes, lo, hi, ask.g, pattern, lanes, tables[:, :top << lanes])
         for j in range(lo, hi):
             m = ask.n_codes[j] - ask.has_nan[j]
-            for c in range(m + 1): _unfold(tables[j-lo], lanes, c, lane)
+            _unfold(tables[j-lo], lanes, m + 1, lane)
             for l in range(lanes + plain):
                 if j == 0: sums[l] = lane[l, :m+1].sum()
                 weights = ask.mass[j:j+1] if ask.criterion == 1 else lane[l:l+1]
@@ -327,6 +329,7 @@ def relabel_restarts(ask, bits, runs, K, width, tol):
     return single, n_seen
 
 # %% ../../nbs/quadratic/10_kernels.ipynb #b8b7a2f8
+@lru_cache(maxsize=64)
 def lane_width(n:int,      # rows
                d:int,      # features
                codes:int,  # codes of all features
