@@ -10,7 +10,7 @@ __all__ = ['CONTROLS', 'TERMS', 'FEW', 'MANY', 'LOUDNESS', 'check_controls', 'ch
            'data_fingerprint', 'continue_run', 'keep_run', 'part_columns', 'warn_nothing_learnt',
            'staged_sums', 'shape_scores', 'rest_proba', 'link', 'terms_table', 'feature_names',
            'part_names', 'describe_terms', 'loss_shares', 'first_loss', 'file_of', 'base_learner',
-           'allows_nan', 'in_doubt', 'best_loudness', 'boosted_copy', 'held_out_scores',
+           'allows_nan', 'in_doubt', 'best_loudness', 'boosted_copy', 'unseen_scores',
            'AdaBoostClassifier', 'GentleBoostClassifier', 'LogitBoostClassifier']
 
 # %% ../../nbs/core/06_boosters.ipynb #33e0ac90
@@ -992,7 +992,7 @@ class _StumpBooster(_StumpTerms):
             weight of every row
         """
         if in_doubt(self, X, codes, weights):
-            held = held_out_scores(self, X, codes)
+            held = unseen_scores(self, X, codes)
             self.link_scale_ = best_loudness(self, held, codes, modest=True)
 
     def proba_of(self, scores:np.ndarray)->np.ndarray: # (n, K)
@@ -1067,7 +1067,7 @@ def _last_sums(est, X):
     for scores in staged_sums(est, X): last = scores
     return last
 
-def held_out_scores(est, X, codes:np.ndarray,
+def unseen_scores(est, X, codes:np.ndarray,
                     boosted:Callable=boosted_copy, # (est, X, codes) -> the same on other rows
                     scored:Callable=_last_sums,    # (est, X) -> scores
                    )->np.ndarray:                  # (n,) or (n, K)

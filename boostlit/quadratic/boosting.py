@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 # %% ../../nbs/quadratic/04_boosting.ipynb #5cf08686
 from boostlit.core.boosters import (
     Booster, allows_nan, base_learner, begin_run, best_loudness, check_controls, check_number,
-    feature_names, held_out_scores, in_doubt, keep_run, loss_shares, nominal_of, read_problem,
+    feature_names, unseen_scores, in_doubt, keep_run, loss_shares, nominal_of, read_problem,
     store, terms_table,
 )
 from ..core.exports import Scorecard, make_card, probed_term
@@ -602,7 +602,7 @@ class QuadraticBoostClassifier(_ProductModel):
         converse(run, progress + stopping + list(self.callbacks or []))
         _keep_products(keep_run(self, run), run)
         if validation is None and in_doubt(self, rows, codes, weights):
-            held = held_out_scores(self, rows, codes, _boosted_again, _votes)
+            held = unseen_scores(self, rows, codes, _boosted_again, _votes)
             self.link_scale_ = best_loudness(self, held, codes, modest=True)
         return self
 
