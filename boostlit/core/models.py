@@ -289,13 +289,15 @@ class Labels:
     "Distinct labels of classes: numbers, booleans or strings."
     size: object = "classes"    # how many there are
     least: int = 2              # fewest allowed
+    different: bool = True      # is no label there twice?
 
     def build(self, value, sizes):
         "The labels, if no two are equal."
         if not isinstance(value, np.ndarray) or value.dtype.kind not in "biufUO":
             raise ValueError("is not an array of labels")
         _fit_shape(value.shape, (self.size,), sizes)
-        if len(value) < self.least or len(np.unique(value)) != len(value):
+        once = len(np.unique(value)) == len(value)
+        if len(value) < self.least or self.different and not once:
             raise ValueError(f"needs at least {self.least} labels, all of them different")
         if value.dtype.kind == "f": _fit_range(value, -LARGEST, LARGEST, sizes)
         return value
