@@ -27,8 +27,10 @@ from boostlit import (AdaBoostClassifier, GentleBoostClassifier, LPBoostClassifi
                       PairwiseBoostClassifier, QuadraticBoostClassifier, load_model, save_model)
 from boostlit.core.kernels import kernels
 from boostlit.core.models import array_bytes, array_from, read_leaves, write_leaves
-from boostlit.images import Codebook, Components, DenseSIFT, FisherVector, SpatialPyramid
+from boostlit.images import (Census, Codebook, Components, DenseSIFT, FisherVector,
+                             SpatialPyramid, Waves)
 from boostlit.lab.warming import warm_up
+from boostlit.names import PUBLIC
 from test_bad_input import (BINARY, ESTIMATORS, INJURIES, ONE, PAIRS, clear, estimator, fit,
                             good_data)
 
@@ -163,7 +165,7 @@ def mutate_leaves(header, leaves, rng):
             k = int(rng.integers(len(leaves)))
             path, kind, data = leaves[k]
             spoil = mutate_array if kind == "array" else mutate
-            with contextlib.suppress(ValueError, TypeError, LookupError):  # twice hurt: no array
+            with contextlib.suppress(Exception):     # hurt twice, it may be no array
                 leaves[k] = path, kind, spoil(data, rng)
     elif way < .72: mutate_header(header, rng)
     else: mutate_state(header[str(rng.choice(["state", "state", "parameters"]))]["dict"], rng)
@@ -323,7 +325,25 @@ def as_something(X, rng):
             lambda: pd.DataFrame(flat).astype("category"), lambda: X.tolist(),
             lambda: sparse.random(len(X), 3, .3, random_state=0), lambda: X[..., None],
             lambda: X.ravel(), lambda: X[0], lambda: np.broadcast_to(X[:1], X.shape),
+            lambda: odd_table(flat, rng), lambda: odd_table(flat, rng),
             lambda: [*X.tolist(), None], lambda: {"a": X}, lambda: iter(X), lambda: "words"]
+    return ways[rng.integers(len(ways))]()
+
+
+def odd_table(X, rng):
+    "A table in which one column is of an odd type, or has the name of another."
+    import pandas as pd
+    n = len(X)
+    columns = [np.arange(n).astype("M8[D]"), np.arange(n).astype("m8[s]"), ["a", None]*n, [b"x"]*n,
+               [[1, 2]]*n, [{"a": 1}]*n, [True, None]*n, [None]*n, [2**63]*n, [-2**63, 1]*n, [""]*n,
+               pa.array(["u", "v"]*n)[:n].dictionary_encode(), pa.array([1]*n, pa.decimal128(9, 2)),
+               pa.nulls(n), pa.array([1, None]*n, pa.uint8())[:n], pa.array([.1]*n, pa.float16())]
+    chosen = columns[rng.integers(len(columns))]
+    names = [f"c{j}" for j in range(X.shape[1])] + [["odd", "c0", ""][rng.integers(3)]]
+    table = pa.table([*map(pa.array, X.T), pa.array(chosen[:n])], names=names)
+    ways = [lambda: table, lambda: table.to_pandas(), lambda: table.to_pandas().convert_dtypes(),
+            lambda: pd.concat([table.to_pandas()]*2, axis=1),
+            lambda: table.to_pandas().set_index(names[-1])]
     return ways[rng.integers(len(ways))]()
 
 
@@ -497,6 +517,50 @@ def hostile_pictures(rng):
     return call
 
 
+def hostile_displays(rng):
+    "Any display of any model, with any number of parts."
+    name = str(rng.choice([n for n in PUBLIC if n.endswith("Display")]))
+    kind, est = estimator(str(rng.choice(list(ESTIMATORS))))
+    X, y, _ = good_data(kind)
+    if rng.random() < .9: fit(est, X, None if kind == ONE else y, None)
+    est = est if rng.random() < .9 else VALUES[rng.integers(len(VALUES))]
+    more = {} if rng.random() < .5 or name == "ShapeDisplay" else dict(
+        top=VALUES[rng.integers(len(VALUES))])
+    def call():
+        from matplotlib import pyplot
+        try: getattr(boostlit, name).from_estimator(est, **more)
+        finally: pyplot.close("all")
+    return call
+
+
+def hostile_controls(rng):
+    "The loop with odd listeners and numbers."
+    X, y, _ = good_data("table")
+    value = lambda: VALUES[rng.integers(len(VALUES))]
+    v, w, folder = value(), value(), tempfile.gettempdir()
+    ways = [lambda: [boostlit.EarlyStopping(X, y if v is None else v, w)],
+            lambda: [boostlit.EarlyStopping(X, [2.*y - 1], patience=v)],
+            lambda: [boostlit.Checkpoint(folder + "/nowhere/at/all", v)], lambda: [v], lambda: v,
+            lambda: [boostlit.Callback(), v]]
+    way, name = ways[rng.integers(len(ways))], str(rng.choice(["AdaBoost", "Logistic", "Gentle"]))
+    kind = "error" if name == "AdaBoost" else "least_squares"
+    return lambda: boostlit.boost(boostlit.StumpOracle(X, criterion=kind),
+                                  getattr(boostlit, name)(), 2.*y - 1, 2, callbacks=way())
+
+
+def hostile_views(rng):
+    "The image transformers that need no training."
+    shapes = [(40, 32), (32, 40, 3), (16, 16), (1, 1), (5, 90), (0, 8), (40, 32, 4), (40,)]
+    pictures = [rng.integers(0, 256, shapes[rng.choice([0, 1, rng.integers(8)])]).astype(
+        rng.choice(["u1", "u1", "f8", "i2", "U2"])) for _ in range(int(rng.integers(0, 3)))]
+    make = [Census, Waves][rng.integers(2)]
+    settings = {} if make is Census else dict(side=32)
+    if rng.random() < .5:
+        name = str(rng.choice(sorted(set(make().get_params()) - {"n_jobs", "memory"})))
+        settings[name] = VALUES[rng.integers(len(VALUES))]
+    return lambda: finite(np.asarray(make(**settings).fit_transform(pictures)))
+
+
 def hostile_names(rng):
     "Functions that take a name or a path."
     values = [*VALUES, "wine", "../wine", "/", "\0", "a/b", "wine\n", b"wine", "w"*5000]
@@ -510,7 +574,8 @@ def hostile_names(rng):
 MINING = ["closed_itemsets", "frequent_itemsets", "maximal_itemsets", "mine_rules",
           "association_rules", "significant_itemsets", "read_baskets"]
 OTHERS = {"StumpOracle": hostile_oracle, "boost": hostile_loop, "subgraphs": hostile_subgraphs,
-          "margins": hostile_margins, "images": hostile_pictures, "names": hostile_names}
+          "margins": hostile_margins, "images": hostile_pictures, "names": hostile_names,
+          "displays": hostile_displays, "controls": hostile_controls, "views": hostile_views}
 LANGUAGES = {f"LPBoostClassifier on {oracle}": dict(name="LPBoostClassifier", oracle=oracle)
              for oracle in ("itemsets", "trees", "kernels", "stumps")} | {
     "PairwiseBoostClassifier, lifted": dict(name="PairwiseBoostClassifier", projection="lifted"),

@@ -871,6 +871,22 @@ def test_soak_a_system_that_cannot_be_written(tmp_path):
     assert done.returncode == 0 and b"done" in done.stdout, done.stderr.decode()[-1500:]
 
 
+# ---------------------------------------------------------------- hostile inputs
+
+def test_hostile_inputs_in_short(tmp_path):
+    "Every function of the long run a few times, interpreted: it works, or refuses with a sentence."
+    from fuzz import Inputs
+    cases = Inputs(tmp_path)
+    first = 10**6                                   # not among the numbers of the long run
+    with warnings.catch_warnings(), np.errstate(all="ignore"), kernels("python"):
+        warnings.simplefilter("ignore")
+        ended = [cases.run(first + k) for k in range(4*len(cases.names))]
+    odd = [(first + k, *end) for k, end in enumerate(ended) if end[1] not in ("works", "refused")]
+    assert not odd, odd
+    assert {name for name, _ in ended} == set(cases.names)
+    assert len([1 for _, how in ended if how == "works"]) > .2*len(ended)
+
+
 # ---------------------------------------------------------------- mutants
 
 def test_mutants_are_a_fixed_sample_of_programs():

@@ -813,7 +813,8 @@ TREE_ARRAYS = {"feature": "tree_features_", "threshold": "tree_thresholds_",
 def _stump_file(parameters:dict, state:dict)->dict: # fields by name
     "What a file of stumps, or of the trees that took their place, holds."
     fields = _stump_fields.__func__(parameters, state)
-    extra = {"offset_": OrMissing(Array("float64", ("scores",), -1e100, 1e100)),
+    scores = lambda sizes: 1 if sizes["classes"] == 2 else sizes["classes"]
+    extra = {"offset_": OrMissing(Array("float64", (scores,), -1e100, 1e100)),
              "link_scale_": OrMissing(RealField(0., 1e6))}
     if "tree_features_" not in state: return {**fields, **extra}
     del fields["stumps_"]

@@ -463,7 +463,11 @@ def build_state(cls:type,         # class of the estimator
                )->dict:           # the same, built from the declaration
     "Fitted attributes as the class declares them."
     fields = _declared(cls, parameters, state)
-    if fields is not None: return build_fields(fields, state, {})
+    if fields is not None:
+        built = build_fields(fields, state, {})
+        if built.get("n_iter_", 0) > len(built.get("history_", ())):
+            raise ValueError("its n_iter_ counts rounds that its history_ does not have")
+        return built
     odd = [k for k in state if hasattr(cls, k)]
     if odd: raise ValueError(f"its attribute {odd[0]} would hide a part of {cls.__name__}")
     return state
