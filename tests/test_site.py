@@ -50,6 +50,13 @@ def test_first_page_of_every_paper_is_one_menu_away():
     assert all(f"{room}/index.ipynb" in learn for room in rooms)
 
 
+@pytest.mark.parametrize("room", ["compositional", "quadratic", "pairwise", "bilinear", "lpboost"])
+def test_the_map_of_a_paper_has_all_its_pages(room):
+    text = "\n".join(sources(BOOK/room/"index.ipynb", "markdown"))
+    pages = {p.name for p in PAGES if p.parent.name == room} - {"index.ipynb"}
+    assert sorted(page for page in pages if f"]({page})" not in text) == []
+
+
 def test_a_page_of_the_reference_for_every_public_name():
     pages = {p.stem for p in (BOOK/"api").glob("*.qmd")} - {"index"}
     assert set(names.PUBLIC) <= pages
