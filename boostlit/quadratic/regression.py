@@ -9,12 +9,14 @@ __all__ = ['REGRESSION_LOSSES', 'weighted_median', 'SquaredLoss', 'AbsoluteLoss'
 
 # %% ../../nbs/quadratic/12_regression.ipynb #4a52ffe6
 from collections.abc import Iterator
+from numbers import Integral
 from typing import Any
 import numpy as np
 import pyarrow
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 from ..core.boosters import check_controls, feature_names, store, terms_table
 from ..core.controls import EarlyStopping, RowSample
@@ -466,6 +468,11 @@ class QuadraticBoostRegressor(_SumFile):
     >>> print(f"{model.score(X[1::2], y[1::2]):.2f}")
     """
     term = "product"
+    _parameter_constraints = {
+        "n_restarts": [Interval(Integral, 1, None, closed="left")],
+        "max_inner": [Interval(Integral, 1, None, closed="left")],
+        "degree": [Interval(Integral, 1, 8, closed="both")],
+    }
     def __init__(self, n_estimators:int=400,  # stumps to spend; a product of d costs d
                  loss:str="squared",          # "squared" or "absolute"
                  learning_rate:float=.3,      # factor on every coefficient
