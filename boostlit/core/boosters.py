@@ -520,7 +520,7 @@ class Booster(_Declared):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
+        tags.input_tags.allow_nan = tags.input_tags.sparse = True
         return tags
 
 # %% ../../nbs/core/06_boosters.ipynb #8866fe28
@@ -1013,7 +1013,7 @@ class _StumpBooster(_StumpTerms):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         learner = base_learner(self)
-        tags.input_tags.allow_nan = allows_nan(learner)
+        tags.input_tags.allow_nan, tags.input_tags.sparse = allows_nan(learner), learner is None
         return tags
 
 # %% ../../nbs/core/06_boosters.ipynb #685655c7

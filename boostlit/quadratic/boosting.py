@@ -417,7 +417,7 @@ class _ProductModel(_ProductReader):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         learner = base_learner(self)
-        tags.input_tags.allow_nan = allows_nan(learner)
+        tags.input_tags.allow_nan, tags.input_tags.sparse = allows_nan(learner), learner is None
         return tags
 
 # %% ../../nbs/quadratic/04_boosting.ipynb #1c212042
