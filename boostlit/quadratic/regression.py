@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..core.boosters import check_controls, feature_names, store, terms_table
 from ..core.controls import EarlyStopping, RowSample
 from ..core.loop import Progress, Run, State, conversation, converse
-from ..core.stumps import StumpOracle, describe_stump
+from ..core.stumps import StumpOracle, read_stump
 from ..core.tables import history_table, normalise_weights, tabular_input
 from .boosting import ProductOracle
 
@@ -191,7 +191,7 @@ class GentleBoostRegressor(_SumReader):
     def apply(self, stump:Any, X:np.ndarray)->np.ndarray: return StumpOracle.apply(stump, X)
     def words(self, stump:Any, names:list)->str:
         "The stump in words."
-        return describe_stump(stump, names, self.categories_)
+        return read_stump(self, stump, names)
     def columns(self, stump:Any)->list: return [int(stump["feature"])]
 
 # %% ../../nbs/quadratic/12_regression.ipynb #4384dc23
@@ -229,6 +229,6 @@ class QuadraticBoostRegressor(_SumReader):
 
     def words(self, factors:Any, names:list)->str:
         "The product in words."
-        return " x ".join(f"({describe_stump(s, names, self.categories_)})" for s in factors)
+        return " x ".join(f"({read_stump(self, s, names)})" for s in factors)
 
     def columns(self, factors:Any)->list: return ProductOracle.features(factors)
