@@ -32,7 +32,7 @@ from ..core.masters import TINY, AdaBoost, Logistic, half_log_odds
 from ..core.models import (TABLE_FIELDS, Array, Labels, OrMissing, Real, Records, Table,
                                   Whole)
 from ..core.plots import PALETTE
-from ..core.stumps import (STUMP, LearnerOracle, StumpOracle, describe_stump,
+from ..core.stumps import (STUMP, LearnerOracle, StumpOracle, describe_stump, read_stump,
                                   stump_outputs)
 from ..core.tables import tabular_input
 from .exact_search import best_pair
@@ -726,9 +726,7 @@ def _describe_products(est):
             row["text"] = " x ".join(type(h).__name__ for h in est.estimators_[at[t]:at[t+1]])
         else:
             stumps = est.stumps_[at[t]:at[t+1]]
-            row["text"] = " x ".join(
-                f"({describe_stump(s, names, est.categories_)})" for s in stumps
-            )
+            row["text"] = " x ".join(f"({read_stump(est, s, names)})" for s in stumps)
             row["features"] = [names[j] for j in stumps["feature"]]
         rows.append(row)
     return terms_table(rows)
