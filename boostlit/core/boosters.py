@@ -9,9 +9,9 @@ __all__ = ['CONTROLS', 'TERMS', 'FEW', 'MANY', 'LOUDNESS', 'check_controls', 'ch
            'take_rows', 'begin_run', 'together', 'part_labels', 'split_validation', 'watchers',
            'data_fingerprint', 'continue_run', 'keep_run', 'part_columns', 'warn_nothing_learnt',
            'staged_sums', 'shape_scores', 'rest_proba', 'link', 'terms_table', 'feature_names',
-           'part_names', 'describe_terms', 'loss_shares', 'first_loss', 'file_of', 'base_learner',
-           'allows_nan', 'in_doubt', 'best_loudness', 'boosted_copy', 'unseen_scores',
-           'AdaBoostClassifier', 'GentleBoostClassifier', 'LogitBoostClassifier']
+           'part_names', 'describe_terms', 'loss_shares', 'term_features', 'first_loss', 'file_of',
+           'base_learner', 'allows_nan', 'in_doubt', 'best_loudness', 'boosted_copy',
+           'unseen_scores', 'AdaBoostClassifier', 'GentleBoostClassifier', 'LogitBoostClassifier']
 
 # %% ../../nbs/core/06_boosters.ipynb #33e0ac90
 import copy
@@ -37,7 +37,8 @@ from .masters import SAMME, AdaBoost, Gentle, Logistic, Multinomial
 from .models import TABLE_FIELDS, Array, Labels, OrMissing, Records, Table, Whole
 from .models import Real as RealField
 from .plots import TermsDisplay, readable
-from .stumps import STUMP, LearnerOracle, StumpOracle, describe_stump, learner_says
+from .stumps import (STUMP, LearnerOracle, StumpOracle, learner_says, n_threads,
+                                  read_stump)
 from .tables import (WholeFit, encode_labels, history_table, normalise_weights,
                                   tabular_input)
 
@@ -62,11 +63,13 @@ def check_controls(est)->None:
     rules = dict(CONTROLS)
     for cls in reversed(type(est).__mro__):
         rules.update(vars(cls).get("_parameter_constraints", {}))
-    values = {name: getattr(est, name) for name in rules if hasattr(est, name)}
+    asked = est.get_params(deep=False)
+    values = {name: asked[name] for name in rules if name in asked}
     for name, value in values.items():
         if isinstance(value, (bool, np.bool_)) and not {"boolean", "verbose"} & _words(rules[name]):
             raise ValueError(f"{name} must be an integer or another number, got {value!r}")
     validate_parameter_constraints(rules, values, type(est).__name__)
+    n_threads(values.get("n_jobs"))
 
 def _words(rules): return {rule for rule in rules if isinstance(rule, str)}
 
@@ -285,6 +288,9 @@ class _Declared(Predictions):
         -------
         ndarray
         """
+        if self.oracle_class is None:
+            raise AttributeError(f"{type(self).__name__} cannot read its hypotheses on new rows: "
+                                 "set oracle_class to a class with a static apply(hypothesis, X)")
         return self.oracle_class.apply(hypothesis, X)
 
     def keep_hypotheses(self, columns:list)->None:
@@ -326,6 +332,7 @@ class _Declared(Predictions):
         -------
         str
         """
+        if self.hypothesis is STUMP: return _stump_words(self, hypothesis, names)
         words = getattr(self.oracle_class, "describe", None)
         return str(hypothesis) if words is None else words(hypothesis, names)
 
@@ -333,6 +340,12 @@ class _Declared(Predictions):
         super().__init_subclass__(**kwargs)
         if cls.hypothesis is not None and "file_fields" not in vars(cls):
             cls.file_fields = file_of(cls.hypothesis)
+
+# %% ../../nbs/core/06_boosters.ipynb #cfe7f1a5
+def _stump_words(est, stump, names):
+    "A stump with the names of categories, and of classes where it names one."
+    named = "class" in est.make_master(len(est.classes_)).takes
+    return read_stump(est, stump, names, (lambda v: str(est.classes_[int(v)])) if named else None)
 
 # %% ../../nbs/core/06_boosters.ipynb #d845b221
 class Booster(_Declared):
@@ -696,7 +709,8 @@ def staged_sums(est, X):
         else:
             step = np.array([a*np.asarray(o, np.float64) for a, o in zip(alphas[:, t], outputs)])
         scores = scores + step
-        yield shape_scores(scores, n_classes)
+        centre = scores.mean(axis=0) if len(scores) == 2 else 0.
+        yield shape_scores(scores - centre, n_classes)
 
 # %% ../../nbs/core/06_boosters.ipynb #e7e92395
 def shape_scores(scores, n_classes:int)->np.ndarray:
@@ -737,9 +751,10 @@ def feature_names(est)->list:
 def part_names(est)->list:
     "Whom a positive answer of each part speaks for."
     alphas = np.atleast_2d(est.alphas_)
-    if len(est.classes_) == 2:
-        return [str(est.classes_[1])]
-    return [str(c) for c in est.classes_] if len(alphas) > 1 else [None]
+    if len(alphas) > 1:
+        return [str(c) for c in est.classes_]
+    named = "class" in est.make_master(len(est.classes_)).takes
+    return [None if named or len(est.classes_) > 2 else str(est.classes_[1])]
 
 # %% ../../nbs/core/06_boosters.ipynb #be09ca61
 def describe_terms(est)->"pa.Table":
@@ -763,9 +778,16 @@ def loss_shares(est)->np.ndarray:
     for t, fall in enumerate(falls):
         hypotheses = est.round_hypotheses(t)
         for h in hypotheses:
-            features = est.oracle_class.features(h)
+            features = term_features(est, h)
             np.add.at(shares, features, fall/len(features)/len(hypotheses))
     return shares/shares.sum() if shares.sum() > 0 else shares
+
+def term_features(est, h)->Any:
+    "The features of a term, as its oracle says."
+    if not hasattr(est.oracle_class, "features"):
+        raise AttributeError(f"{type(est).__name__} does not know what its hypotheses look at: give "
+                             "its oracle_class a static method features(hypothesis)")
+    return est.oracle_class.features(h)
 
 # %% ../../nbs/core/06_boosters.ipynb #b67e7651
 def first_loss(est)->float:
@@ -876,9 +898,7 @@ class _StumpTerms(Booster):
         """
         if hasattr(self, "estimators_"):
             raise AttributeError("terms_ is for stumps: a black-box learner has no terms to read")
-        named = "class" in self.make_master(len(self.classes_)).takes
-        values = (lambda v: str(self.classes_[int(v)])) if named else None
-        return describe_stump(hypothesis, names, self.categories_, values)
+        return _stump_words(self, hypothesis, names)
 
     def check_file(self)->None:
         """As many columns of stumps as the master has parts, and classes that exist."""

@@ -5,10 +5,11 @@ of any type, and weights; and a fit is whole or not at all."""
 
 # %% auto #0
 __all__ = ['MOST_DENSE', 'ONE_THREAD', 'encode_labels', 'normalise_weights', 'is_table', 'to_arrow',
-           'Column', 'column_reading', 'read_column', 'dense_rows', 'tabular_input', 'refuse_words',
-           'history_table', 'progress_bar', 'printable', 'whole_fit', 'WholeFit']
+           'Column', 'column_reading', 'read_column', 'cut_words', 'dense_rows', 'tabular_input',
+           'refuse_words', 'history_table', 'progress_bar', 'printable', 'whole_fit', 'WholeFit']
 
 # %% ../../nbs/core/01_tables.ipynb #892fb6c9
+import datetime
 import functools
 import math
 import sys
@@ -91,7 +92,10 @@ def column_reading(kind:"pyarrow.DataType")->str:
     "How a column of this Arrow type is read; an empty string for types that cannot be used."
     from pyarrow import types as is_
     if is_.is_dictionary(kind):
-        return "order" if kind.ordered else "words" if column_reading(kind.value_type) else ""
+        inner = column_reading(kind.value_type)
+        if inner in ("time", "zoned time", "duration"): return inner
+        if kind.ordered: return "order" if inner or _has_ends(kind.value_type) else ""
+        return "words" if inner else ""
     if (is_.is_integer(kind) or is_.is_floating(kind) or is_.is_decimal(kind) or is_.is_null(kind)
             or is_.is_boolean(kind)): return "number"
     if is_.is_timestamp(kind): return "zoned time" if kind.tz else "time"
@@ -99,6 +103,28 @@ def column_reading(kind:"pyarrow.DataType")->str:
     if is_.is_duration(kind): return "duration"
     text = is_.is_string(kind) or is_.is_large_string(kind) or str(kind) == "string_view"
     return "words" if text else ""
+
+# %% ../../nbs/core/01_tables.ipynb #d04d6ee2
+def _has_ends(kind):
+    "Is an Arrow type that of pandas' intervals?"
+    kind = getattr(kind, "storage_type", kind)
+    return str(kind).startswith("struct<") and {"left", "right"} <= {f.name for f in kind}
+
+def _texts(column):
+    "An Arrow column or array as words; an interval is named by its ends."
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    if not pa.types.is_dictionary(column.type): return pc.cast(column, pa.string())
+    whole = _one_dictionary(column)
+    return _category_texts(whole.dictionary).take(whole.indices)
+
+def _category_texts(values):
+    "Categories as words."
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    if not _has_ends(values.type): return pc.cast(values, pa.string())
+    values = getattr(values, "storage", values)
+    return pa.array([f"{v['left']} to {v['right']}" for v in values.to_pylist()], pa.string())
 
 # %% ../../nbs/core/01_tables.ipynb #09527bba
 _SECONDS = {"s": 1., "ms": 1e3, "us": 1e6, "ns": 1e9}
@@ -108,6 +134,7 @@ def _numbers(column, name):
     "Numbers, booleans, times and durations of an Arrow column as floats."
     import pyarrow as pa
     import pyarrow.compute as pc
+    if pa.types.is_dictionary(column.type): column = pc.cast(column, column.type.value_type)
     kind, per_second = column.type, 1.
     if pa.types.is_date(kind): column, kind = pc.cast(column, pa.timestamp("s")), pa.timestamp("s")
     if pa.types.is_temporal(kind):
@@ -125,10 +152,9 @@ def _words(column, name, categories, ordered):
     "Codes of words, and the words; those of an ordered column keep their order."
     import pyarrow as pa
     import pyarrow.compute as pc
-    if pa.types.is_dictionary(column.type):
-        if categories is None and ordered: categories = _order(column)
-        column = pc.cast(column, column.type.value_type)
-    words = pc.cast(column, pa.string())
+    if categories is None and ordered and pa.types.is_dictionary(column.type):
+        categories = _category_texts(_one_dictionary(column).dictionary).to_pylist()
+    words = _texts(column)
     if categories is None: categories = sorted(pc.drop_null(pc.unique(words)).to_pylist())
     codes = pc.index_in(words, value_set=pa.array(categories, pa.string()))
     out = pc.fill_null(codes, -1).to_numpy(zero_copy_only=False).astype(np.float64)
@@ -137,13 +163,11 @@ def _words(column, name, categories, ordered):
     return out, categories
 
 # %% ../../nbs/core/01_tables.ipynb #d3314ef8
-def _order(column):
-    "Categories of a dictionary column, in their order."
+def _one_dictionary(column):
+    "A dictionary column as one array."
     import pyarrow as pa
-    import pyarrow.compute as pc
     whole = column.unify_dictionaries().combine_chunks() if hasattr(column, "chunks") else column
-    if isinstance(whole, pa.ChunkedArray): whole = whole.chunk(0)
-    return pc.cast(whole.dictionary, pa.string()).to_pylist()
+    return whole.chunk(0) if isinstance(whole, pa.ChunkedArray) else whole
 
 # %% ../../nbs/core/01_tables.ipynb #6120dc52
 def read_column(column,         # Arrow column
@@ -165,6 +189,21 @@ def read_column(column,         # Arrow column
 
 # %% ../../nbs/core/01_tables.ipynb #b96ef8a2
 def _reorder(read, reading): return read[0], reading, read[1]
+
+# %% ../../nbs/core/01_tables.ipynb #48ffd496
+def cut_words(at:float,              # a number between two values of a column
+              reading:str="number",  # how the column was read
+              categories=None,       # its words, in order
+             )->str:
+    "The place of a cut in the words of its column."
+    if not math.isfinite(at): return f"{at:.6g}"
+    if reading == "order" and categories and 0 <= at < len(categories): return categories[int(at)]
+    if reading == "duration": return str(datetime.timedelta(seconds=round(at, 3)))
+    if reading in ("time", "zoned time"):
+        moment = np.datetime_as_string(np.datetime64(round(at*1000), "ms"), unit="auto")
+        # without a day: a time of day
+        return str(moment).replace("T", " ").removeprefix("1970-01-01 ")
+    return f"{at:.6g}"
 
 # %% ../../nbs/core/01_tables.ipynb #8d31c6b4
 MOST_DENSE = 1 << 30    # bytes of a sparse matrix once it is dense
