@@ -7,9 +7,10 @@ import pyarrow.parquet as pq
 import pytest
 from scipy.stats import fisher_exact
 from boostlit.mining.baskets import read_baskets
-from boostlit.mining.itemsets import closed_itemsets, frequent_itemsets, mine_itemsets
+from boostlit.mining.drop_in import frequent_patterns
+from boostlit.mining.itemsets import closed_itemsets, mine_itemsets
 from boostlit.mining.rules import (
-    association_rules, corrected, association_measures, rules_of_sets, significant_itemsets,
+    association_rules, corrected, association_measures, significant_itemsets,
 )
 
 BASKETS = [["Milk", "Onion", "Nutmeg", "Kidney Beans", "Eggs", "Yogurt"],
@@ -30,60 +31,30 @@ def random_frame(seed):
     return pd.DataFrame(X, columns=[f"item {k}" for k in range(X.shape[1])])
 
 
-# The call forms of mlxtend on top of this package.
-
-def apriori(df, min_support=.5, use_colnames=False, max_len=None):
-    if min_support <= 0:
-        raise ValueError("`min_support` must be a positive number within the interval `(0, 1]`.")
-    table = frequent_itemsets(df, float(min_support), max_len)
-    lists = table["items"].to_pylist()
-    if not use_colnames:
-        number = {str(name): k for k, name in enumerate(df.columns)}
-        lists = [[number[item] for item in row] for row in lists]
-    return pd.DataFrame({"support": table["support"].to_numpy()/max(len(df), 1),
-                         "itemsets": [frozenset(row) for row in lists]})
-
-
-fpgrowth = apriori
-
-
-def rules_shim(sets, num_itemsets, metric="confidence", min_threshold=.8):
-    names = sorted({item for row in sets["itemsets"] for item in row})
-    code = {name: k for k, name in enumerate(names)}
-    table = pa.table({"items": pa.array([sorted(code[i] for i in row) for row in sets["itemsets"]],
-                                        pa.list_(pa.int32())),
-                      "support": pa.array(np.rint(sets["support"]*num_itemsets).astype(np.int64))})
-    rules = rules_of_sets(
-        table, num_itemsets, len(names), pa.array(names), 0.0, False, True, "holm"
-    ).to_pandas()
-    rules = rules.rename(columns={"zhang": "zhangs_metric"})
-    return rules[rules[metric] >= min_threshold - 1e-12]
-
-
 @pytest.mark.parametrize("seed", range(12))
 def test_frequent_sets_are_those_of_mlxtend(seed):
     theirs = pytest.importorskip("mlxtend.frequent_patterns")
     frame = random_frame(seed)
     for support, length in ((.2, None), (.5, None), (.1, 2)):
         want = theirs.fpgrowth(frame, support, use_colnames=True, max_len=length)
-        got = fpgrowth(frame, support, use_colnames=True, max_len=length)
+        got = frequent_patterns.fpgrowth(frame, support, use_colnames=True, max_len=length)
         pairs = [dict(zip(t["itemsets"], t["support"])) for t in (want, got)]
         assert pairs[0].keys() == pairs[1].keys()
         assert all(abs(pairs[0][k] - pairs[1][k]) < 1e-12 for k in pairs[0])
 
 
 def test_the_example_of_mlxtends_manual():
-    got = apriori(one_hot(BASKETS), .6, use_colnames=True)
+    got = frequent_patterns.apriori(one_hot(BASKETS), .6, use_colnames=True)
     sets = dict(zip(got["itemsets"], got["support"]))
     assert len(sets) == 11
     assert (
         sets[frozenset(["Kidney Beans"])] == 1.0
         and sets[frozenset(["Onion", "Kidney Beans", "Eggs"])] == 0.6
     )
-    assert set(apriori(one_hot(BASKETS), .6)["itemsets"]) == {
+    assert set(frequent_patterns.apriori(one_hot(BASKETS), .6)["itemsets"]) == {
         frozenset(sorted(one_hot(BASKETS).columns).index(i) for i in s) for s in sets}
     with pytest.raises(ValueError, match="min_support"):
-        apriori(one_hot(BASKETS), 0.)
+        frequent_patterns.apriori(one_hot(BASKETS), 0.)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -97,11 +68,13 @@ def test_rules_are_those_of_mlxtend(seed, metric, least):
     want = theirs.association_rules(
         sets, num_itemsets=len(frame), metric=metric, min_threshold=least
     )
-    got = rules_shim(sets, len(frame), metric, least)
+    got = frequent_patterns.association_rules(
+        sets, len(frame), metric=metric, min_threshold=least
+    )
     key = lambda t, a, b: {
         (frozenset(x), frozenset(y)): i for i, (x, y) in enumerate(zip(t[a], t[b]))
     }
-    left, right = key(want, "antecedents", "consequents"), key(got, "antecedent", "consequent")
+    left, right = key(want, "antecedents", "consequents"), key(got, "antecedents", "consequents")
     border = {r for r, i in left.items() if abs(want[metric].iloc[i] - least) < 1e-9}
     border |= {r for r, i in right.items() if abs(got[metric].iloc[i] - least) < 1e-9}
     assert left.keys() - border == right.keys() - border

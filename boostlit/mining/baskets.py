@@ -235,10 +235,9 @@ def _blocks(path, size=1 << 24):
             raise ValueError(f"{os.fspath(path)!r} is no text in UTF-8: {error}") from None
 
 def _split(lines, separator)->list:
-    "Words of every line; quotes may hold a separator, and lines with # % @ in front are remarks."
-    lines = [line for line in lines if not line.startswith(("#", "%", "@"))]
+    "Words of every line; quotes may hold a separator. FIMI files have remarks: # % @ in front."
     if separator is None:
-        return [line.split() for line in lines]
+        return [line.split() for line in lines if not line.startswith(("#", "%", "@"))]
     if any('"' in line for line in lines):
         rows: Any = csv.reader(lines, delimiter=separator, skipinitialspace=True)
     else:
@@ -262,14 +261,14 @@ def from_file(path, order=None, item=None)->Baskets:
     for block in _blocks(path):
         if not lengths and separator and separator not in block and ";" in block:
             separator = ";"
-        rows = _split(block.splitlines(), separator)
+        rows = _split(block.removesuffix("\n").split("\n"), separator)
         flat = [word for row in rows for word in row]
         lengths += [len(row) for row in rows]
         parts.append(np.fromiter((code.setdefault(word, len(code)) for word in flat), np.int32,
                                  len(flat)))
     pointers = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
     items, words = np.concatenate(parts or [np.empty(0, np.int32)]), list(code)
-    if words and all(word.isdecimal() for word in words):
+    if words and all(word.isdecimal() and str(int(word)) == word for word in words):
         return _numbered(pointers, np.array([int(word) for word in words])[items])
     return _named(pointers,
                   pa.DictionaryArray.from_arrays(pa.array(items), pa.array(words, pa.string())))
