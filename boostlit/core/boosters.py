@@ -34,7 +34,7 @@ from sklearn.utils._param_validation import (
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import check_is_fitted
 from .controls import EarlyStopping, RowSample, hash_arrays, hold_out
-from .loop import Progress, Run, conversation, converse
+from .loop import Progress, Run, after_rounds, conversation, converse
 from .loop_kernels import ensemble_scores
 from .masters import SAMME, AdaBoost, Gentle, Logistic, Multinomial
 from .models import TABLE_FIELDS, Array, Labels, OrMissing, Records, Table, Whole
@@ -462,7 +462,7 @@ class Booster(_Declared):
         progress = [Progress()] if self.verbose else []
         converse(run, progress + stopping + list(self.callbacks or []))
         keep_run(self, run)
-        if validation is None: self.reconsider(rows, codes, weights)
+        if validation is None: after_rounds(run, lambda: self.reconsider(rows, codes, weights))
         return self
 
     def reconsider(self, X:Any, codes:np.ndarray, weights:"np.ndarray|None")->None:
@@ -1133,7 +1133,9 @@ def boosted_copy(est, X, codes:np.ndarray, turned:bool, rounds:int):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         run, _ = begin_run(other, X, codes, None)
-        return keep_run(other, converse(run, []))
+        converse(run, [])
+    if run.stopped == "interrupted": raise KeyboardInterrupt
+    return keep_run(other, run)
 
 def held_out_choice(est, X, codes:np.ndarray, turned:bool, beta:np.ndarray)->tuple:
     "(loss, rounds, belief) that three folds of held-out rows like best."
@@ -1157,10 +1159,10 @@ def turn_to_trees(est, X, codes:np.ndarray)->None:
     turned = found[True][0] < found[False][0]
     _, rounds, a = found[turned]
     final = boosted_copy(est, X, codes, turned, rounds)
+    final.alphas_, final.offset_ = final.alphas_*a, (1 - a)*beta
     asked = est.get_params(deep=False)
-    vars(est).update({k: v for k, v in vars(final).items() if k not in asked})
+    vars(est).update({k: v for k, v in vars(final).items() if k not in asked})    # all at once
     if turned: vars(est).pop("stumps_", None)
-    est.alphas_, est.offset_ = est.alphas_*a, (1 - a)*beta
 
 # %% ../../nbs/core/06_boosters.ipynb #7c970ff6
 def likely_scale(est, X, codes:np.ndarray, weights)->float:
