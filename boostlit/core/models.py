@@ -298,13 +298,15 @@ class Labels:
     "Distinct labels of classes: numbers, booleans or strings."
     size: object = "classes"    # how many there are
     least: int = 2              # fewest allowed
+    different: bool = True      # is no label there twice?
 
     def build(self, value, sizes):
         "The labels, if no two are equal."
         if not isinstance(value, np.ndarray) or value.dtype.kind not in "biufUO":
             raise ValueError("is not an array of labels")
         _fit_shape(value.shape, (self.size,), sizes)
-        if len(value) < self.least or len(np.unique(value)) != len(value):
+        once = len(np.unique(value)) == len(value)
+        if len(value) < self.least or self.different and not once:
             raise ValueError(f"needs at least {self.least} labels, all of them different")
         if value.dtype.kind == "f": _fit_range(value, -LARGEST, LARGEST, sizes)
         return value
@@ -470,7 +472,11 @@ def build_state(cls:type,         # class of the estimator
                )->dict:           # the same, built from the declaration
     "Fitted attributes as the class declares them."
     fields = _declared(cls, parameters, state)
-    if fields is not None: return build_fields(fields, state, {})
+    if fields is not None:
+        built = build_fields(fields, state, {})
+        if built.get("n_iter_", 0) > len(built.get("history_", ())):
+            raise ValueError("its n_iter_ counts rounds that its history_ does not have")
+        return built
     odd = [k for k in state if hasattr(cls, k)]
     if odd: raise ValueError(f"its attribute {odd[0]} would hide a part of {cls.__name__}")
     return state

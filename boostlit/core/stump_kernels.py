@@ -187,7 +187,12 @@ def _best_split(HS, HW, n_codes, has_nan, nominal, lo, hi, S, W, criterion):
     return best, best_j, best_c
 
 # %% ../../nbs/core/13_stump_kernels.ipynb #cc331a63
-@kernel(work=lambda H, m, has_nan, nominal, best, tie, votes: 2*H.size)
+def _check_cut(H, m, has_nan, nominal, best, tie, votes):
+    "Raise unless the histogram has a row for every code."
+    if not 0 <= m <= len(H) - has_nan: raise ValueError(f"H has {len(H)} rows, no {m} codes")
+
+@kernel(work=lambda H, m, has_nan, nominal, best, tie, votes: 2*H.size, check=_check_cut,
+        H=Arg("int64", "_ K"), votes=Arg("int64", "3 K"))
 def class_cut(H, m, has_nan, nominal, best, tie, votes):
     """Best (accuracy, code) of one feature's class histogram, code -1 if `best` stays; branch sums
     go to `votes`."""

@@ -920,6 +920,6 @@ class DecisionStumpClassifier(ClassifierMixin, BaseEstimator):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
+        tags.input_tags.allow_nan = tags.input_tags.sparse = True
         tags.classifier_tags.poor_score = True        # two branches cannot tell three classes apart
         return tags

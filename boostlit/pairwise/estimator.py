@@ -660,7 +660,8 @@ class PairwiseBoostClassifier(_PairDecisions, _PairFile, Booster):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.three_d_array, tags.input_tags.two_d_array = True, False
-        tags.input_tags.allow_nan, tags.classifier_tags.multi_class = False, False
+        tags.input_tags.allow_nan = tags.input_tags.sparse = False
+        tags.classifier_tags.multi_class = False
         return tags
 
 # %% ../../nbs/pairwise/06_estimator.ipynb #593b9bcb

@@ -928,7 +928,7 @@ class GlassBoxClassifier(
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
+        tags.input_tags.allow_nan = tags.input_tags.sparse = True
         return tags
 
 # %% ../../nbs/quadratic/09_glass_box.ipynb #0a44ff84
