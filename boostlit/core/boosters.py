@@ -11,7 +11,8 @@ __all__ = ['CONTROLS', 'TERMS', 'FEW', 'MANY', 'LOUDNESS', 'check_controls', 'ch
            'staged_sums', 'shape_scores', 'rest_proba', 'link', 'terms_table', 'feature_names',
            'part_names', 'describe_terms', 'loss_shares', 'term_features', 'first_loss', 'file_of',
            'base_learner', 'allows_nan', 'in_doubt', 'best_loudness', 'boosted_copy',
-           'unseen_scores', 'AdaBoostClassifier', 'GentleBoostClassifier', 'LogitBoostClassifier']
+           'unseen_scores', 'turn_to_trees', 'AdaBoostClassifier', 'GentleBoostClassifier',
+           'LogitBoostClassifier']
 
 # %% ../../nbs/core/06_boosters.ipynb #33e0ac90
 import copy
@@ -30,7 +31,7 @@ from sklearn.utils._param_validation import (
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import check_is_fitted
 from .controls import EarlyStopping, RowSample, hash_arrays, hold_out
-from .loop import Progress, Run, conversation, converse
+from .loop import Progress, Run, after_rounds, conversation, converse
 from .loop_kernels import ensemble_scores
 from .edges import nothing_shows
 from .masters import SAMME, AdaBoost, Gentle, Logistic, Multinomial
@@ -471,7 +472,7 @@ class Booster(_Declared):
         progress = [Progress()] if self.verbose else []
         converse(run, progress + stopping + list(self.callbacks or []))
         keep_run(self, run)
-        if validation is None: self.reconsider(rows, codes, weights)
+        if validation is None: after_rounds(run, lambda: self.reconsider(rows, codes, weights))
         return self
 
     def reconsider(self, X:Any, codes:np.ndarray, weights:"np.ndarray|None")->None:
@@ -1081,7 +1082,9 @@ def boosted_copy(est, X, codes:np.ndarray):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         run, _ = begin_run(other, X, codes, None)
-        return keep_run(other, converse(run))
+        converse(run)
+    if run.stopped == "interrupted": raise KeyboardInterrupt
+    return keep_run(other, run)
 
 def _last_sums(est, X):
     for scores in staged_sums(est, X): last = scores
@@ -1100,6 +1103,19 @@ def unseen_scores(est, X, codes:np.ndarray,
         trial = boosted(est, X[third != k], codes[third != k])
         out[third == k] = np.reshape(scored(trial, X[third == k]), (-1, out.shape[1]))
     return out[:, 0] if out.shape[1] == 1 else out
+
+# %% ../../nbs/core/06_boosters.ipynb #edc6ee20
+def turn_to_trees(est, X, codes:np.ndarray)->None:
+    "Let held-out rows choose the form, the rounds and the belief; fit all rows in that way."
+    beta = prior_scores(est, codes)
+    found = {turned: held_out_choice(est, X, codes, turned, beta) for turned in (False, True)}
+    turned = found[True][0] < found[False][0]
+    _, rounds, a = found[turned]
+    final = boosted_copy(est, X, codes, turned, rounds)
+    final.alphas_, final.offset_ = final.alphas_*a, (1 - a)*beta
+    asked = est.get_params(deep=False)
+    vars(est).update({k: v for k, v in vars(final).items() if k not in asked})    # all at once
+    if turned: vars(est).pop("stumps_", None)
 
 # %% ../../nbs/core/06_boosters.ipynb #b75915f3
 class AdaBoostClassifier(_StumpBooster):
