@@ -11,8 +11,7 @@ __all__ = ['CONTROLS', 'TERMS', 'FEW', 'MANY', 'LOUDNESS', 'check_controls', 'ch
            'staged_sums', 'shape_scores', 'rest_proba', 'link', 'terms_table', 'feature_names',
            'part_names', 'describe_terms', 'loss_shares', 'term_features', 'first_loss', 'file_of',
            'base_learner', 'allows_nan', 'in_doubt', 'best_loudness', 'boosted_copy',
-           'unseen_scores', 'turn_to_trees', 'AdaBoostClassifier', 'GentleBoostClassifier',
-           'LogitBoostClassifier']
+           'unseen_scores', 'AdaBoostClassifier', 'GentleBoostClassifier', 'LogitBoostClassifier']
 
 # %% ../../nbs/core/06_boosters.ipynb #33e0ac90
 import copy
@@ -1103,19 +1102,6 @@ def unseen_scores(est, X, codes:np.ndarray,
         trial = boosted(est, X[third != k], codes[third != k])
         out[third == k] = np.reshape(scored(trial, X[third == k]), (-1, out.shape[1]))
     return out[:, 0] if out.shape[1] == 1 else out
-
-# %% ../../nbs/core/06_boosters.ipynb #edc6ee20
-def turn_to_trees(est, X, codes:np.ndarray)->None:
-    "Let held-out rows choose the form, the rounds and the belief; fit all rows in that way."
-    beta = prior_scores(est, codes)
-    found = {turned: held_out_choice(est, X, codes, turned, beta) for turned in (False, True)}
-    turned = found[True][0] < found[False][0]
-    _, rounds, a = found[turned]
-    final = boosted_copy(est, X, codes, turned, rounds)
-    final.alphas_, final.offset_ = final.alphas_*a, (1 - a)*beta
-    asked = est.get_params(deep=False)
-    vars(est).update({k: v for k, v in vars(final).items() if k not in asked})    # all at once
-    if turned: vars(est).pop("stumps_", None)
 
 # %% ../../nbs/core/06_boosters.ipynb #b75915f3
 class AdaBoostClassifier(_StumpBooster):
