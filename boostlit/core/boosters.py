@@ -785,8 +785,8 @@ def loss_shares(est)->np.ndarray:
 def term_features(est, h)->Any:
     "The features of a term, as its oracle says."
     if not hasattr(est.oracle_class, "features"):
-        raise AttributeError(f"{type(est).__name__} does not know what its hypotheses look at: give "
-                             "its oracle_class a static method features(hypothesis)")
+        raise AttributeError(f"{type(est).__name__} does not know what its hypotheses look at: "
+                             "give its oracle_class a static method features(hypothesis)")
     return est.oracle_class.features(h)
 
 # %% ../../nbs/core/06_boosters.ipynb #b67e7651
