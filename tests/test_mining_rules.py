@@ -126,6 +126,10 @@ def test_a_fimi_file(tmp_path):
     ("semicolons.csv", "bread;käse\nbread;käse\n", ["bread", "käse"]),
     ("commas.csv", "bread, käse,,\nbread,käse,\n", ["bread", "käse"]),
     ("packed.dat.gz", "1 2\n1 2\n", [1, 2]),
+    ("hashtags.csv", "#cats,#love\n#cats,#love\n", ["#cats", "#love"]),
+    ("zeros.dat", "007 7\n7 007\n", ["007", "7"]),
+    ("barcodes.dat", "4006381333931 5\n5 4006381333931 \n", ["4006381333931", "5"]),
+    ("strange.csv", "a\u2028b,c\na\u2028b,c\n", ["a\u2028b", "c"]),
 ])
 def test_files_as_people_have_them(tmp_path, name, text, want):
     pack = gzip.compress if name.endswith(".gz") else bytes
@@ -145,7 +149,8 @@ def test_more_forms_of_lists():
     want = closed_itemsets(BASKETS, 2).to_pylist()
     views = pa.array(BASKETS, pa.list_view(pa.string()))
     short = pa.array(BASKETS, pa.list_(pa.string_view()))
-    for form in (iter(BASKETS), pd.DataFrame({"basket": BASKETS}), views, short):
+    forms = iter(BASKETS), dict(enumerate(BASKETS)), pd.DataFrame({"basket": BASKETS}), views, short
+    for form in forms:
         assert closed_itemsets(form, 2).to_pylist() == want
     pairs = pa.array([[1, 2], [1, 2]], pa.list_(pa.int64(), 2))
     assert closed_itemsets(pairs, 2).to_pylist() == [{"items": [1, 2], "support": 2}]
@@ -271,3 +276,10 @@ def test_attack_finds_planted_uncorrected_level():
     most = tables*(.05 + 3*np.sqrt(.05*.95/tables))
     assert claims["westfall-young"] <= most and claims["tarone"] <= most
     assert claims["plain"] > most            # the attack sees a level that is not kept
+
+
+def test_too_many_rules_are_refused_before_they_are_made():
+    wide = [list(range(12))]*3
+    with pytest.raises(ValueError, match="rules"):
+        association_rules(wide, 3, .5, "any", max_sets=5000)
+    assert len(association_rules(wide, 3, .5, max_sets=5000, redundant=True)) == 12*(2**11 - 1)

@@ -9,9 +9,10 @@ __all__ = ['CONTROLS', 'TERMS', 'FEW', 'MANY', 'LOUDNESS', 'check_controls', 'ch
            'take_rows', 'begin_run', 'together', 'part_labels', 'split_validation', 'watchers',
            'data_fingerprint', 'continue_run', 'keep_run', 'part_columns', 'warn_nothing_learnt',
            'staged_sums', 'shape_scores', 'rest_proba', 'link', 'terms_table', 'feature_names',
-           'part_names', 'describe_terms', 'loss_shares', 'first_loss', 'file_of', 'base_learner',
-           'allows_nan', 'in_doubt', 'best_loudness', 'boosted_copy', 'unseen_scores',
-           'AdaBoostClassifier', 'GentleBoostClassifier', 'LogitBoostClassifier']
+           'part_names', 'describe_terms', 'loss_shares', 'term_features', 'first_loss', 'file_of',
+           'base_learner', 'allows_nan', 'in_doubt', 'best_loudness', 'boosted_copy',
+           'unseen_scores', 'turn_to_trees', 'AdaBoostClassifier', 'GentleBoostClassifier',
+           'LogitBoostClassifier']
 
 # %% ../../nbs/core/06_boosters.ipynb #33e0ac90
 import copy
@@ -30,14 +31,15 @@ from sklearn.utils._param_validation import (
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import check_is_fitted
 from .controls import EarlyStopping, RowSample, hash_arrays, hold_out
-from .loop import Progress, Run, conversation, converse
+from .loop import Progress, Run, after_rounds, conversation, converse
 from .loop_kernels import ensemble_scores
 from .edges import nothing_shows
 from .masters import SAMME, AdaBoost, Gentle, Logistic, Multinomial
 from .models import TABLE_FIELDS, Array, Labels, OrMissing, Records, Table, Whole
 from .models import Real as RealField
 from .plots import TermsDisplay, readable
-from .stumps import STUMP, LearnerOracle, StumpOracle, describe_stump, learner_says
+from .stumps import (STUMP, LearnerOracle, StumpOracle, learner_says, n_threads,
+                                  read_stump)
 from .tables import (WholeFit, encode_labels, history_table, normalise_weights,
                                   tabular_input)
 
@@ -62,11 +64,13 @@ def check_controls(est)->None:
     rules = dict(CONTROLS)
     for cls in reversed(type(est).__mro__):
         rules.update(vars(cls).get("_parameter_constraints", {}))
-    values = {name: getattr(est, name) for name in rules if hasattr(est, name)}
+    asked = est.get_params(deep=False)
+    values = {name: asked[name] for name in rules if name in asked}
     for name, value in values.items():
         if isinstance(value, (bool, np.bool_)) and not {"boolean", "verbose"} & _words(rules[name]):
             raise ValueError(f"{name} must be an integer or another number, got {value!r}")
     validate_parameter_constraints(rules, values, type(est).__name__)
+    n_threads(values.get("n_jobs"))
 
 def _words(rules): return {rule for rule in rules if isinstance(rule, str)}
 
@@ -285,6 +289,9 @@ class _Declared(Predictions):
         -------
         ndarray
         """
+        if self.oracle_class is None:
+            raise AttributeError(f"{type(self).__name__} cannot read its hypotheses on new rows: "
+                                 "set oracle_class to a class with a static apply(hypothesis, X)")
         return self.oracle_class.apply(hypothesis, X)
 
     def keep_hypotheses(self, columns:list)->None:
@@ -326,6 +333,7 @@ class _Declared(Predictions):
         -------
         str
         """
+        if self.hypothesis is STUMP: return _stump_words(self, hypothesis, names)
         words = getattr(self.oracle_class, "describe", None)
         return str(hypothesis) if words is None else words(hypothesis, names)
 
@@ -333,6 +341,12 @@ class _Declared(Predictions):
         super().__init_subclass__(**kwargs)
         if cls.hypothesis is not None and "file_fields" not in vars(cls):
             cls.file_fields = file_of(cls.hypothesis)
+
+# %% ../../nbs/core/06_boosters.ipynb #cfe7f1a5
+def _stump_words(est, stump, names):
+    "A stump with the names of categories, and of classes where it names one."
+    named = "class" in est.make_master(len(est.classes_)).takes
+    return read_stump(est, stump, names, (lambda v: str(est.classes_[int(v)])) if named else None)
 
 # %% ../../nbs/core/06_boosters.ipynb #d845b221
 class Booster(_Declared):
@@ -458,7 +472,7 @@ class Booster(_Declared):
         progress = [Progress()] if self.verbose else []
         converse(run, progress + stopping + list(self.callbacks or []))
         keep_run(self, run)
-        if validation is None: self.reconsider(rows, codes, weights)
+        if validation is None: after_rounds(run, lambda: self.reconsider(rows, codes, weights))
         return self
 
     def reconsider(self, X:Any, codes:np.ndarray, weights:"np.ndarray|None")->None:
@@ -520,7 +534,7 @@ class Booster(_Declared):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
+        tags.input_tags.allow_nan = tags.input_tags.sparse = True
         return tags
 
 # %% ../../nbs/core/06_boosters.ipynb #8866fe28
@@ -696,7 +710,8 @@ def staged_sums(est, X):
         else:
             step = np.array([a*np.asarray(o, np.float64) for a, o in zip(alphas[:, t], outputs)])
         scores = scores + step
-        yield shape_scores(scores, n_classes)
+        centre = scores.mean(axis=0) if len(scores) == 2 else 0.
+        yield shape_scores(scores - centre, n_classes)
 
 # %% ../../nbs/core/06_boosters.ipynb #e7e92395
 def shape_scores(scores, n_classes:int)->np.ndarray:
@@ -737,9 +752,10 @@ def feature_names(est)->list:
 def part_names(est)->list:
     "Whom a positive answer of each part speaks for."
     alphas = np.atleast_2d(est.alphas_)
-    if len(est.classes_) == 2:
-        return [str(est.classes_[1])]
-    return [str(c) for c in est.classes_] if len(alphas) > 1 else [None]
+    if len(alphas) > 1:
+        return [str(c) for c in est.classes_]
+    named = "class" in est.make_master(len(est.classes_)).takes
+    return [None if named or len(est.classes_) > 2 else str(est.classes_[1])]
 
 # %% ../../nbs/core/06_boosters.ipynb #be09ca61
 def describe_terms(est)->"pa.Table":
@@ -763,9 +779,16 @@ def loss_shares(est)->np.ndarray:
     for t, fall in enumerate(falls):
         hypotheses = est.round_hypotheses(t)
         for h in hypotheses:
-            features = est.oracle_class.features(h)
+            features = term_features(est, h)
             np.add.at(shares, features, fall/len(features)/len(hypotheses))
     return shares/shares.sum() if shares.sum() > 0 else shares
+
+def term_features(est, h)->Any:
+    "The features of a term, as its oracle says."
+    if not hasattr(est.oracle_class, "features"):
+        raise AttributeError(f"{type(est).__name__} does not know what its hypotheses look at: give "
+                             "its oracle_class a static method features(hypothesis)")
+    return est.oracle_class.features(h)
 
 # %% ../../nbs/core/06_boosters.ipynb #b67e7651
 def first_loss(est)->float:
@@ -876,9 +899,7 @@ class _StumpTerms(Booster):
         """
         if hasattr(self, "estimators_"):
             raise AttributeError("terms_ is for stumps: a black-box learner has no terms to read")
-        named = "class" in self.make_master(len(self.classes_)).takes
-        values = (lambda v: str(self.classes_[int(v)])) if named else None
-        return describe_stump(hypothesis, names, self.categories_, values)
+        return _stump_words(self, hypothesis, names)
 
     def check_file(self)->None:
         """As many columns of stumps as the master has parts, and classes that exist."""
@@ -1013,7 +1034,7 @@ class _StumpBooster(_StumpTerms):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         learner = base_learner(self)
-        tags.input_tags.allow_nan = allows_nan(learner)
+        tags.input_tags.allow_nan, tags.input_tags.sparse = allows_nan(learner), learner is None
         return tags
 
 # %% ../../nbs/core/06_boosters.ipynb #685655c7
@@ -1061,7 +1082,9 @@ def boosted_copy(est, X, codes:np.ndarray):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         run, _ = begin_run(other, X, codes, None)
-        return keep_run(other, converse(run))
+        converse(run)
+    if run.stopped == "interrupted": raise KeyboardInterrupt
+    return keep_run(other, run)
 
 def _last_sums(est, X):
     for scores in staged_sums(est, X): last = scores
@@ -1080,6 +1103,19 @@ def unseen_scores(est, X, codes:np.ndarray,
         trial = boosted(est, X[third != k], codes[third != k])
         out[third == k] = np.reshape(scored(trial, X[third == k]), (-1, out.shape[1]))
     return out[:, 0] if out.shape[1] == 1 else out
+
+# %% ../../nbs/core/06_boosters.ipynb #edc6ee20
+def turn_to_trees(est, X, codes:np.ndarray)->None:
+    "Let held-out rows choose the form, the rounds and the belief; fit all rows in that way."
+    beta = prior_scores(est, codes)
+    found = {turned: held_out_choice(est, X, codes, turned, beta) for turned in (False, True)}
+    turned = found[True][0] < found[False][0]
+    _, rounds, a = found[turned]
+    final = boosted_copy(est, X, codes, turned, rounds)
+    final.alphas_, final.offset_ = final.alphas_*a, (1 - a)*beta
+    asked = est.get_params(deep=False)
+    vars(est).update({k: v for k, v in vars(final).items() if k not in asked})    # all at once
+    if turned: vars(est).pop("stumps_", None)
 
 # %% ../../nbs/core/06_boosters.ipynb #b75915f3
 class AdaBoostClassifier(_StumpBooster):

@@ -32,7 +32,7 @@ from ..core.masters import TINY, AdaBoost, Logistic, half_log_odds
 from ..core.models import (TABLE_FIELDS, Array, Labels, OrMissing, Real, Records, Table,
                                   Whole)
 from ..core.plots import PALETTE
-from ..core.stumps import (STUMP, LearnerOracle, StumpOracle, describe_stump,
+from ..core.stumps import (STUMP, LearnerOracle, StumpOracle, describe_stump, read_stump,
                                   stump_outputs)
 from ..core.tables import tabular_input
 from .exact_search import best_pair
@@ -417,7 +417,7 @@ class _ProductModel(_ProductReader):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         learner = base_learner(self)
-        tags.input_tags.allow_nan = allows_nan(learner)
+        tags.input_tags.allow_nan, tags.input_tags.sparse = allows_nan(learner), learner is None
         return tags
 
 # %% ../../nbs/quadratic/04_boosting.ipynb #1c212042
@@ -693,7 +693,9 @@ def _boosted_again(est, X, codes):
         warnings.simplefilter("ignore")
         run, _ = begin_run(other, X, codes, None)
         for part in run.parts: part.oracle = part.oracle.twin(other.n_estimators)
-        return _keep_products(keep_run(other, converse(run)), run)
+        converse(run)
+    if run.stopped == "interrupted": raise KeyboardInterrupt
+    return _keep_products(keep_run(other, run), run)
 
 def _votes(est, X): return _total_scores(est, X).T
 
@@ -726,9 +728,7 @@ def _describe_products(est):
             row["text"] = " x ".join(type(h).__name__ for h in est.estimators_[at[t]:at[t+1]])
         else:
             stumps = est.stumps_[at[t]:at[t+1]]
-            row["text"] = " x ".join(
-                f"({describe_stump(s, names, est.categories_)})" for s in stumps
-            )
+            row["text"] = " x ".join(f"({read_stump(est, s, names)})" for s in stumps)
             row["features"] = [names[j] for j in stumps["feature"]]
         rows.append(row)
     return terms_table(rows)
