@@ -184,7 +184,7 @@ def resize(tab, size):
 
 
 def look(context, base, page, dark, axe):
-    "Everything one visit of one page tells, on a desktop and on a phone: what is found, what is bad."
+    "What one visit of one page tells, on a desktop and on a phone; what of it is bad."
     trouble = []
     tab = visit(context, base, page, trouble)
     found = tab.evaluate(MEASURE)
