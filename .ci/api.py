@@ -16,6 +16,7 @@ GROUPS = {
                                "LogitBoostClassifier", "QuadraticBoostClassifier",
                                "GlassBoxClassifier", "CompositionalBoostClassifier",
                                "LPBoostClassifier", "DecisionStumpClassifier"],
+    "Regressors for tables": ["GentleBoostRegressor", "QuadraticBoostRegressor"],
     "One class, and one and a half": ["OneClassLPBoost", "OneAndHalfClassLPBoost"],
     "Pairs": ["PairwiseBoostClassifier", "WeightedLDA"],
     "Matrices and pictures": ["BilinearBoostClassifier", "CorrectiveBilinearClassifier",

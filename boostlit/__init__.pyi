@@ -16,6 +16,7 @@ from .compositional.rules import mine_rules as mine_rules
 from .compositional.estimator import CompositionalBoostClassifier as CompositionalBoostClassifier
 from .quadratic.boosting import QuadraticBoostClassifier as QuadraticBoostClassifier
 from .quadratic.glass_box import GlassBoxClassifier as GlassBoxClassifier, GlassBoxDisplay as GlassBoxDisplay
+from .quadratic.regression import GentleBoostRegressor as GentleBoostRegressor, QuadraticBoostRegressor as QuadraticBoostRegressor
 from .pairwise.estimator import PairwiseBoostClassifier as PairwiseBoostClassifier
 from .pairwise.projection import WeightedLDA as WeightedLDA
 from .bilinear.boosting import SparseBilinearClassifier as SparseBilinearClassifier, BilinearBoostClassifier as BilinearBoostClassifier

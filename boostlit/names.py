@@ -36,6 +36,7 @@ HOMES = {
     "compositional.estimator": ["CompositionalBoostClassifier"],
     "quadratic.boosting": ["QuadraticBoostClassifier"],
     "quadratic.glass_box": ["GlassBoxClassifier", "GlassBoxDisplay"],
+    "quadratic.regression": ["GentleBoostRegressor", "QuadraticBoostRegressor"],
     "pairwise.estimator": ["PairwiseBoostClassifier"],
     "pairwise.projection": ["WeightedLDA"],
     "bilinear.boosting": ["SparseBilinearClassifier", "BilinearBoostClassifier"],

@@ -31,6 +31,8 @@ ESTIMATORS = {
     "TableEncoder": (ONE, {}),
     "LogitBoostClassifier": (TABLE, dict(n_estimators=3)),
     "GlassBoxClassifier": (TABLE, dict(n_bags=2, max_cycles=20)),
+    "GentleBoostRegressor": (TABLE, dict(n_estimators=5)),
+    "QuadraticBoostRegressor": (TABLE, dict(n_estimators=6, n_restarts=2)),
     "CorrectiveBilinearClassifier": (BLOCKS, dict(n_estimators=2)),
 }
 
@@ -150,6 +152,9 @@ EXCEPTIONS = {
     ("PairwiseBoostClassifier", "float labels"): E,
     ("PairwiseBoostClassifier", "small labels"): E,
     ("OneAndHalfClassLPBoost", "one class"): E,
+    # numbers are what a regressor learns
+    **{(name, injury): W for name in ("GentleBoostRegressor", "QuadraticBoostRegressor")
+       for injury in ("one class", "continuous labels")},
 }
 
 

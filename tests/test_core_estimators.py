@@ -1,10 +1,12 @@
 "scikit-learn's common checks on the estimators of the core."
+import numpy as np
 import pytest
 from sklearn.datasets import load_wine
 from sklearn.exceptions import NotFittedError
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils.estimator_checks import parametrize_with_checks
+import boostlit
 from boostlit import (AdaBoostClassifier, DecisionStumpClassifier, GentleBoostClassifier,
                       LogitBoostClassifier)
 from boostlit.core.loop_kernels import StumpRows
@@ -71,3 +73,26 @@ def test_an_interrupt_in_any_class_leaves_whole_rounds(monkeypatch, learner, cal
         and len(est.history_) == rounds
     )
     if learner is None: assert (est.decision_function(X) == want.decision_function(X)).all()
+
+
+@pytest.mark.parametrize("name", ["AdaBoostClassifier", "GentleBoostClassifier",
+                                  "LogitBoostClassifier", "QuadraticBoostClassifier"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_where_no_stump_has_an_edge_probabilities_are_modest(name, n_classes, tmp_path):
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(500, 4)), rng.integers(0, n_classes, 500)
+    est = getattr(boostlit, name)(n_estimators=20, random_state=0).fit(X[:400], y[:400])
+    assert est.link_scale_ < .2
+    P = est.predict_proba(X[400:])
+    assert -np.log(P[np.arange(100), y[400:]]).mean() < np.log(n_classes) + .02
+    labels = est.classes_[P.argmax(axis=1)]
+    assert (labels == est.predict(X[400:])).all()
+    order = rng.permutation(400)
+    again = getattr(boostlit, name)(n_estimators=20, random_state=0).fit(X[order], y[order])
+    assert again.link_scale_ == est.link_scale_
+    boostlit.save_model(est, tmp_path/"model")
+    assert (boostlit.load_model(tmp_path/"model").predict_proba(X[400:]) == P).all()
+    spoken = {}
+    exec(boostlit.to_python(est), spoken)
+    own = np.array([spoken["predict_proba"](list(row)) for row in X[400:410]])
+    assert np.abs(own - P[:10]).max() < 1e-9

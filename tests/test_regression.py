@@ -1,10 +1,15 @@
 """Boosted stumps and products for numbers."""
+import sqlite3
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.datasets import load_diabetes
 from sklearn.ensemble import GradientBoostingRegressor
 from sklearn.utils.estimator_checks import check_estimator
+from boostlit import (
+    from_json, load_model, save_model, to_json, to_onnx, to_python, to_sql,
+)
 from boostlit.quadratic.regression import (
     AbsoluteLoss, GentleBoostRegressor, QuadraticBoostRegressor, SquaredLoss, weighted_median,
 )
@@ -58,7 +63,49 @@ def test_holes_words_and_sparse_matrices():
     X, z = g.normal(size=(60, 2)), g.normal(size=60)
     X[::7, 0] = np.nan
     assert np.isfinite(GentleBoostRegressor(5).fit(X, z).predict(X)).all()
-    with pytest.raises(TypeError, match="dense"):
-        GentleBoostRegressor(5).fit(sparse.csr_array(np.nan_to_num(X)), z)
+    full = np.where(np.abs(X) < 1, 0., X)
+    thin = sparse.csr_array(full)
+    ours = GentleBoostRegressor(5).fit(thin, z)
+    assert (ours.predict(thin) == GentleBoostRegressor(5).fit(full, z).predict(full)).all()
+    with pytest.raises(ValueError, match="GB as a dense table"):
+        GentleBoostRegressor(5).fit(sparse.csr_array((20_000, 20_000)), np.zeros(20_000))
     with pytest.raises(ValueError, match="NaN"):
         GentleBoostRegressor(5).fit(np.ones((3, 1)), [1., np.nan, 2.])
+
+
+@pytest.mark.parametrize("model", [*MODELS, QuadraticBoostRegressor(12, degree=3, random_state=0)],
+                         ids=lambda m: f"{type(m).__name__}-{getattr(m, 'degree', 1)}")
+def test_a_model_is_kept_and_taken_away(model, tmp_path):
+    X, z = load_diabetes(return_X_y=True)
+    X = np.where(np.random.default_rng(0).random(X.shape) < .05, np.nan, X)
+    model = clone(model).fit(X, z)
+    says = model.predict(X)
+    save_model(model, tmp_path/"numbers.arrow")
+    assert (load_model(tmp_path/"numbers.arrow").predict(X) == says).all()
+    assert np.abs(from_json(to_json(model)).predict(X) - says).max() < 1e-9
+    with pytest.raises(ValueError, match="no classes"):
+        from_json(to_json(model)).predict_proba(X)
+    space = {}
+    exec(to_python(model), space)
+    assert np.abs([space["predict"](row) for row in X.tolist()] - says).max() < 1e-9
+    base = sqlite3.connect(":memory:")
+    base.execute(f"CREATE TABLE data ({', '.join(f'x{j} REAL' for j in range(10))})")
+    rows = [[None if v != v else v for v in row] for row in X.tolist()]
+    base.executemany(f"INSERT INTO data VALUES ({', '.join('?'*10)})", rows)
+    assert np.abs([row[-1] for row in base.execute(to_sql(model))] - says).max() < 1e-9
+
+
+def test_onnx_says_the_same_number():
+    onnxruntime = pytest.importorskip("onnxruntime")
+    X, z = load_diabetes(return_X_y=True)
+    model = QuadraticBoostRegressor(12, random_state=0).fit(X, z)
+    session = onnxruntime.InferenceSession(to_onnx(model).SerializeToString())
+    feed = {f"x{j}": X[:, [j]] for j in range(10)}
+    assert np.abs(session.run(["prediction"], feed)[0][:, 0] - model.predict(X)).max() < 1e-9
+
+
+def test_a_damaged_sum_is_refused(tmp_path):
+    model = GentleBoostRegressor(4).fit(np.eye(6), np.arange(6.))
+    model.sizes_ = model.sizes_ + 1
+    save_model(model, tmp_path/"odd.arrow")
+    with pytest.raises(ValueError, match="sizes_"): load_model(tmp_path/"odd.arrow")

@@ -74,6 +74,7 @@ def ledger_text(table, # from `fresh_ledger`
             lines.append(f"  paper {k} ({PAPERS.get(k, ('?', '?'))[1]}): {counted(here)}")
     return lines
 
+# %% ../../nbs/lab/08_report.ipynb #6f6957b4
 def _columns(rows)->list:
     "Rows as text in columns."
     cells = [["", "data", "method", "quantity", "paper", "ours", "kind", "verdict"]]
@@ -170,6 +171,8 @@ document.querySelectorAll('table.ledger th').forEach(h => {
 document.querySelectorAll('.sieve').forEach(b => { b.oninput = () => siftLedger(b); });
 showRow();
 """
+
+# %% ../../nbs/lab/08_report.ipynb #d29f5309
 SITE = "https://boostlit.github.io/boostlit/"
 
 # %% ../../nbs/lab/08_report.ipynb #9bbdd44c
@@ -216,6 +219,7 @@ def _number_cell(value, text)->str:
 def _first(words)->str:
     return words.partition(" ")[0]
 
+# %% ../../nbs/lab/08_report.ipynb #db40996b
 def _row_html(r, notes, base)->str:
     "One row: the key, both numbers, the interval, the verdict, the note, address and command."
     e = html.escape
@@ -281,6 +285,7 @@ def _grid_cell(r)->str:
     return (f"<td class=gap{shade}>{_show(r['paper_value'], printed=html.escape(r['printed']))}"
             f"<br><small>{_show(r['our_value'])}</small></td>")
 
+# %% ../../nbs/lab/08_report.ipynb #1012271a
 def grid_html(rows, # rows of one item and one quantity
              )->str: # "" if there is no grid
     "A table as the paper prints it, ours below each number; darker is further apart."
@@ -334,6 +339,7 @@ def item_figure(rows, # ledger rows of one item
 # %% ../../nbs/lab/08_report.ipynb #5742060b
 VERDICT_COLOURS = dict(zip(VERDICTS, (PALETTE[2], PALETTE[0], PALETTE[4], PALETTE[1], PALETTE[3])))
 
+# %% ../../nbs/lab/08_report.ipynb #7b33b0d2
 def verdict_figure(rows, # rows of the ledger
                   ):     # matplotlib figure
     "One bar per paper: its results, divided by verdict."
@@ -380,6 +386,7 @@ def _figure(fig, alt, caption)->str:
 def _figures(k, rows, done):
     "Pictures of one paper: theirs against ours, and the rooms' own where they give one."
     own = {r.item: (r, new) for r, new in done if r.paper == k and r.figure}
+    rows = [r for r in rows if r["paper"] == k]
     for item in dict.fromkeys(r["item"] for r in rows):
         fig = item_figure([r for r in rows if r["item"] == item])
         if fig is not None:
@@ -409,13 +416,13 @@ def _grids(rows)->str:
             parts.append(f"<details><summary>{name}</summary>{grid}</details>")
     return "".join(parts)
 
-def _paper_section(k, rows, done)->str:
-    "One paper: counts, pictures, tables as printed, the ledger."
+def _paper_section(k, rows)->str:
+    "One paper: counts, tables as printed, the ledger."
     room, title, authors = PAPERS.get(k, ("", f"paper {k}", ""))
     head = html.escape(f"Paper {k}: {title} ({authors})")
     return (f"<details open><summary>{head}</summary><p>{html.escape(counted(rows))} · "
-            f"<a href='{SITE}{room}/'>pages</a></p>" + "".join(_figures(k, rows, done))
-            + _grids(rows) + ledger_html(rows) + "</details>")
+            f"<a href='{SITE}{room}/'>pages</a></p>" + _grids(rows) + ledger_html(rows)
+            + "</details>")
 
 # %% ../../nbs/lab/08_report.ipynb #0e28f026
 LEGEND = """<b>exact</b>: the printed digits; <b>equivalent</b>: the interval of the difference
@@ -440,24 +447,25 @@ def report_html(table,     # from `fresh_ledger`
                 skipped=None, # name -> (reproduction, reason)
                 failed=None,  # name -> (reproduction, reason)
                )->str:     # a whole page
-    "The report: what ran now, then one section per paper with its ledger and pictures."
+    "The report: what ran now, with pictures; then one section per paper with its ledger."
     rows = table.to_pylist()
     new = [r for r in rows if r["fresh"]]
     parts = ["<h1>boostlit: the papers' numbers and ours</h1>"
              f"<p>Version {boostlit.__version__}. {LEGEND}</p>", sieve_html(rows),
              f"<h2>This run: {len(new)} numbers</h2>", ledger_rows_html(new) if new else "",
+             *(part for k in sorted(PAPERS) for part in _figures(k, new, done)),
              _left_out("Failed", failed), _left_out("Skipped", skipped),
              "<h2>Stored with the package, not run now</h2>"]
     if rows:
         parts.append(_figure(verdict_figure(rows), "verdicts by paper",
                              "What became of the results of each paper, stored and new."))
     for k in sorted({r["paper"] for r in rows}):
-        parts.append(_paper_section(k, [r for r in rows if r["paper"] == k and not r["fresh"]],
-                                    done))
+        parts.append(_paper_section(k, [r for r in rows if r["paper"] == k and not r["fresh"]]))
     return ("<!doctype html><html lang=en><meta charset=utf-8>"
             "<meta name=viewport content='width=device-width'><title>boostlit: reproduction</title>"
             f"<style>{_CSS}</style>{''.join(parts)}<script>{_JS}</script></html>")
 
+# %% ../../nbs/lab/08_report.ipynb #df37f92a
 def ledger_program()->str:
     "Style and program of the ledger, for a page of its own."
     return f"<style>{_CSS.replace('body{', '.nobody{')}</style><script>{_JS}</script>"

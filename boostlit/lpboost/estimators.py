@@ -48,7 +48,6 @@ def read_inputs(est:Any, X:Any, y:Any="no_validation", reset:bool=False)->Any:
     "Input in the form its language wants; y too when fitting."
     if reset: est.language_ = named_language(est)
     if est.language_ == "subgraphs": return read_graphs(est, X, y, reset)
-    if hasattr(X, "tocsr") and est.language_ == "itemsets": X = X.toarray()
     if reset and est.language_ == "kernels":
         refuse_words(X, "kernels look at distances; encode it as numbers, or use "
                         "oracle='itemsets'")
@@ -631,8 +630,8 @@ class LPBoostClassifier(_LinearBooster):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         named = isinstance(self.oracle, str)
-        tags.input_tags.allow_nan = named and self.oracle not in ("subgraphs", "kernels")
-        tags.input_tags.sparse = named and self.oracle == "itemsets"
+        tables = named and self.oracle not in ("subgraphs", "kernels")
+        tags.input_tags.allow_nan = tags.input_tags.sparse = tables
         return tags
 
 # %% ../../nbs/lpboost/05_estimators.ipynb #5febe222

@@ -9,17 +9,21 @@ __all__ = ['REGRESSION_LOSSES', 'weighted_median', 'SquaredLoss', 'AbsoluteLoss'
 
 # %% ../../nbs/quadratic/12_regression.ipynb #4a52ffe6
 from collections.abc import Iterator
+from numbers import Integral
 from typing import Any
 import numpy as np
 import pyarrow
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 from ..core.boosters import check_controls, feature_names, store, terms_table
 from ..core.controls import EarlyStopping, RowSample
+from ..core.exports import Scorecard, Term, make_card, probed_term
 from ..core.loop import Progress, Run, State, conversation, converse
-from ..core.stumps import StumpOracle, describe_stump
+from ..core.models import TABLE_FIELDS, Array, Real, Records, Table, Whole
+from ..core.stumps import STUMP, StumpOracle, read_stump, stump_outputs
 from ..core.tables import history_table, normalise_weights, tabular_input
 from .boosting import ProductOracle
 
@@ -92,10 +96,31 @@ REGRESSION_LOSSES = {"squared": SquaredLoss, "absolute": AbsoluteLoss}
 
 # %% ../../nbs/quadratic/12_regression.ipynb #757158e6
 class _SumRegressor(RegressorMixin, BaseEstimator):
-    "A constant and a weighted sum of hypotheses, found by the one loop."
+    "A constant and a weighted sum of products of stumps, found by the one loop."
+    #: constant_ (float): where the sum starts, the mean or median of the training labels
+    #: stumps_ (record array of STUMP): the factors of all terms, one after the other
+    #: sizes_ (int array): number of factors of each term
+    #: alphas_ (float array): coefficient of each term
+    #: history_ (pyarrow.Table): a row per round
+    #: n_iter_ (int): rounds that were made
     def fit(self, X:"ArrayLike", y:"ArrayLike", sample_weight:"ArrayLike|None"=None,
            )->"_SumRegressor":
-        "Learn from rows `X` with numbers `y`."
+        """Learn from rows `X` with numbers `y`.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+        y : ArrayLike
+            label of every row
+        sample_weight : ArrayLike | None, default=None
+            weight of every row; None: all the same
+
+        Returns
+        -------
+        _SumRegressor
+            the estimator itself
+        """
         check_controls(self)
         if self.loss not in REGRESSION_LOSSES:
             raise ValueError(f"loss must be one of {list(REGRESSION_LOSSES)}, got {self.loss!r}")
@@ -106,13 +131,32 @@ class _SumRegressor(RegressorMixin, BaseEstimator):
         run, held = self.begin(rows[keep], y[keep], weights[keep], rng)
         progress = [Progress()] if self.verbose else []
         converse(run, progress + held + list(self.callbacks or []))
-        part = run.parts[0]
-        self.hypotheses_, self.alphas_ = part.hypotheses, np.array(part.coefficients, float)
+        factors = [np.atleast_1d(np.asarray(h, STUMP)) for h in run.parts[0].hypotheses]
+        self.sizes_ = np.array([len(f) for f in factors], np.int64)
+        self.stumps_ = np.concatenate([np.zeros(0, STUMP), *factors])
+        self.alphas_ = np.array(run.parts[0].coefficients, float)
         self.history_, self.n_iter_ = history_table(run.history), len(run.history)
         return self
 
     def begin(self, X, y, weights, rng)->tuple: # run, listeners
-        "The run on these rows, some of them held out where that is wanted."
+        """The run on these rows, some of them held out where that is wanted.
+
+        Parameters
+        ----------
+        X
+            rows, one per example: an array, or a table with named columns
+        y
+            label of every row
+        weights
+            weight of every row
+        rng
+            run, listeners
+
+        Returns
+        -------
+        tuple
+            run, listeners
+        """
         held = np.zeros(len(y), bool)
         if self.early_stopping:
             most = min(max(1, round(self.validation_fraction*len(y))), len(y) - 1)
@@ -129,44 +173,189 @@ class _SumRegressor(RegressorMixin, BaseEstimator):
 # %% ../../nbs/quadratic/12_regression.ipynb #5d2b2224
 class _SumReader(_SumRegressor):
     "Predictions and terms of a fitted sum."
+    @property
+    def hypotheses_(self)->list:
+        """The stumps of every term."""
+        at = np.r_[0, np.cumsum(self.sizes_)]
+        return [self.stumps_[a:b] for a, b in zip(at, at[1:])]
+
     def staged_predict(self, X:"ArrayLike")->"Iterator[np.ndarray]":
-        "Predictions after every round."
+        """Predictions after every round.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Yields
+        ------
+        Iterator[ndarray]
+        """
         check_is_fitted(self)
         rows = tabular_input(self, X)
         total = np.full(len(rows), self.constant_)
-        for hypothesis, alpha in zip(self.hypotheses_, self.alphas_):
-            total = total + alpha*self.apply(hypothesis, rows)
+        for factors, alpha in zip(self.hypotheses_, self.alphas_):
+            total = total + alpha*stump_outputs(factors, rows).prod(axis=0)
             yield total
 
     def predict(self, X:"ArrayLike")->np.ndarray:
-        "A number for every row."
+        """A number for every row.
+
+        Parameters
+        ----------
+        X : ArrayLike
+            rows, one per example: an array, or a table with named columns
+
+        Returns
+        -------
+        ndarray
+        """
         check_is_fitted(self)
         rows = tabular_input(self, X)
         total = np.full(len(rows), self.constant_)
-        for hypothesis, alpha in zip(self.hypotheses_, self.alphas_):
-            total += alpha*self.apply(hypothesis, rows)
+        for factors, alpha in zip(self.hypotheses_, self.alphas_):
+            total += alpha*stump_outputs(factors, rows).prod(axis=0)
         return total
 
     @property
     def terms_(self)->"pyarrow.Table":
-        "The terms in words, one row per term."
+        """The terms in words, one row per term."""
         check_is_fitted(self)
         names = feature_names(self)
+        words = lambda factors: [read_stump(self, s, names) for s in factors]
+        joined = lambda parts: parts[0] if len(parts) == 1 else " x ".join(f"({p})" for p in parts)
         return terms_table([{"round": t + 1, "weight": float(a), "kind": self.term,
-                             "text": self.words(h, names),
-                             "features": [names[j] for j in self.columns(h)]}
-                            for t, (h, a) in enumerate(zip(self.hypotheses_, self.alphas_))])
+                             "text": joined(words(f)),
+                             "features": [names[j] for j in _columns_of(f)]}
+                            for t, (f, a) in enumerate(zip(self.hypotheses_, self.alphas_))])
 
     def __sklearn_is_fitted__(self): return hasattr(self, "history_")
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
+        tags.input_tags.allow_nan = tags.input_tags.sparse = True
         return tags
 
+def _columns_of(factors): return np.unique(factors["feature"]).tolist()
+
+
+# %% ../../nbs/quadratic/12_regression.ipynb #6a0fb2d8
+_SUM_FILE = {
+    **TABLE_FIELDS, "history_": Table(), "n_iter_": Whole("kept", 0, 2**40),
+    "constant_": Real(-1e300, 1e300),
+    "sizes_": Array("int64", ("terms",), 1, 9),
+    "alphas_": Array("float64", ("terms",), -1e300, 1e300),
+    "stumps_": Records(STUMP, ("factors",), feature=(0, "columns"), left=(-1e300, 1e300),
+                       right=(-1e300, 1e300), missing=(-1e300, 1e300), threshold=(None, None)),
+}
+
+class _SumFile(_SumReader):
+    "A fitted sum in files and exports."
+    file_fields = _SUM_FILE
+
+    def check_file(self)->None:
+        """Terms and factors must fit one another."""
+        if self.sizes_.sum() != len(self.stumps_):
+            raise ValueError("its sizes_ do not add up to its stumps_")
+
+    def scorecard(self)->Scorecard:
+        """The model as tables of cells, for exports.
+
+        Returns
+        -------
+        Scorecard
+        """
+        check_is_fitted(self)
+        groups: dict[tuple, list] = {}
+        for t, factors in enumerate(self.hypotheses_):
+            columns = tuple(_columns_of(factors))
+            groups.setdefault((*columns, *([-t] if len(columns) > 2 else [])), []).append(t)
+        terms = [_sum_table(self, part) for part in groups.values()]
+        return make_card(self, [self.constant_], terms, ("identity", 1.))
+
+def _sum_table(est, part)->Term:
+    "Terms over the same columns as one table."
+    chosen = [est.hypotheses_[t] for t in part]
+    stumps = np.concatenate(chosen)
+    points = {j: stumps["threshold"][stumps["feature"] == j] for j in _columns_of(stumps)}
+    adds = lambda X: sum(a*stump_outputs(f, X).prod(axis=0)
+                         for f, a in zip(chosen, est.alphas_[part]))
+    return probed_term(est, points, adds)
+
+
 # %% ../../nbs/quadratic/12_regression.ipynb #f8102af7
-class GentleBoostRegressor(_SumReader):
-    "Boosted stumps with a number on either side; missing values have a branch of their own."
+class GentleBoostRegressor(_SumFile):
+    """Boosted stumps with a number on either side; missing values have a branch of their own.
+
+    Parameters
+    ----------
+    n_estimators : int, default=200
+        most rounds
+    loss : str, default="squared"
+        "squared" or "absolute"
+    learning_rate : float, default=.3
+        factor on every coefficient
+    max_bins : int | None, default=256
+        most bins of a numeric feature; None for exact cuts
+    categorical_features : ArrayLike | None, default=None
+        indices, names or mask
+    subsample : float, default=1.
+        share of the rows that a stump is chosen on
+    early_stopping : bool, default=False
+        hold rows out and stop when their loss stops falling?
+    validation_fraction : float, default=.1
+        share held out
+    n_iter_no_change : int, default=10
+        rounds without progress before the end
+    callbacks : list | None, default=None
+        functions of the run, called after every round
+    random_state : int | np.random.RandomState | None, default=None
+        seed of samples
+    n_jobs : int | None, default=None
+        threads that share the features
+    verbose : bool, default=False
+        show a progress bar?
+
+    Attributes
+    ----------
+    hypotheses_ : list
+        The stumps of every term.
+    terms_ : pyarrow.Table
+        The terms in words, one row per term.
+    constant_ : float
+        where the sum starts, the mean or median of the training labels
+    stumps_ : record array of STUMP
+        the factors of all terms, one after the other
+    sizes_ : int array
+        number of factors of each term
+    alphas_ : float array
+        coefficient of each term
+    history_ : pyarrow.Table
+        a row per round
+    n_iter_ : int
+        rounds that were made
+    n_features_in_
+        number of columns seen by `fit`
+    feature_names_in_
+        names of the columns seen by `fit`, where it was given a table
+    kinds_
+        "numeric" or "nominal", one per column
+    categories_
+        words of every nominal column, None for a numeric one
+    missing_
+        which columns had missing values in training
+    readings_
+        how every column of the table was read
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from boostlit import GentleBoostRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = GentleBoostRegressor(60, learning_rate=.1).fit(X[::2], y[::2])
+    >>> print(f"{model.score(X[1::2], y[1::2]):.2f}")
+    0.37
+    """
     term = "stump"
     def __init__(self, n_estimators:int=200,  # most rounds
                  loss:str="squared",          # "squared" or "absolute"
@@ -185,19 +374,107 @@ class GentleBoostRegressor(_SumReader):
         store(self, locals())
 
     def make_oracle(self, X:np.ndarray, rng:Any)->StumpOracle:
-        "Least-squares stumps."
+        """Least-squares stumps.
+
+        Parameters
+        ----------
+        X : ndarray
+            rows, one per example: an array, or a table with named columns
+        rng : Any
+
+        Returns
+        -------
+        StumpOracle
+        """
         return StumpOracle(X, self.kinds_, self.max_bins, "least_squares", self.n_jobs or 1)
 
-    def apply(self, stump:Any, X:np.ndarray)->np.ndarray: return StumpOracle.apply(stump, X)
-    def words(self, stump:Any, names:list)->str:
-        "The stump in words."
-        return describe_stump(stump, names, self.categories_)
-    def columns(self, stump:Any)->list: return [int(stump["feature"])]
 
 # %% ../../nbs/quadratic/12_regression.ipynb #4384dc23
-class QuadraticBoostRegressor(_SumReader):
-    "Boosted products of stumps: every term is a number with a sign that two cuts decide."
+class QuadraticBoostRegressor(_SumFile):
+    """Boosted products of stumps: every term is a number with a sign that two cuts decide.
+
+    Parameters
+    ----------
+    n_estimators : int, default=400
+        stumps to spend; a product of d costs d
+    loss : str, default="squared"
+        "squared" or "absolute"
+    learning_rate : float, default=.3
+        factor on every coefficient
+    n_restarts : int, default=5
+        R: random starts of the relabelling
+    max_inner : int, default=20
+        K: most relabelling steps from each
+    degree : int, default=2
+        most factors of a product
+    max_bins : int | None, default=256
+        most bins of a numeric feature; None for exact cuts
+    categorical_features : ArrayLike | None, default=None
+        indices, names or mask
+    subsample : float, default=1.
+        share of the rows that a product is chosen on
+    early_stopping : bool, default=False
+        hold rows out and stop when their loss stops falling?
+    validation_fraction : float, default=.1
+        share held out
+    n_iter_no_change : int, default=10
+        rounds without progress before the end
+    callbacks : list | None, default=None
+        functions of the run, called after every round
+    random_state : int | np.random.RandomState | None, default=None
+        seed of samples and restarts
+    n_jobs : int | None, default=None
+        threads that share the features
+    verbose : bool, default=False
+        show a progress bar?
+
+    Attributes
+    ----------
+    hypotheses_ : list
+        The stumps of every term.
+    terms_ : pyarrow.Table
+        The terms in words, one row per term.
+    constant_ : float
+        where the sum starts, the mean or median of the training labels
+    stumps_ : record array of STUMP
+        the factors of all terms, one after the other
+    sizes_ : int array
+        number of factors of each term
+    alphas_ : float array
+        coefficient of each term
+    history_ : pyarrow.Table
+        a row per round
+    n_iter_ : int
+        rounds that were made
+    n_features_in_
+        number of columns seen by `fit`
+    feature_names_in_
+        names of the columns seen by `fit`, where it was given a table
+    kinds_
+        "numeric" or "nominal", one per column
+    categories_
+        words of every nominal column, None for a numeric one
+    missing_
+        which columns had missing values in training
+    readings_
+        how every column of the table was read
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from boostlit import QuadraticBoostRegressor
+    >>> X = np.random.default_rng(0).uniform(-1, 1, (400, 2))
+    >>> y = X[:, 0]*X[:, 1]
+    >>> model = QuadraticBoostRegressor(100, random_state=0).fit(X[::2], y[::2])
+    >>> print(f"{model.score(X[1::2], y[1::2]):.2f}")
+    0.94
+    """
     term = "product"
+    _parameter_constraints = {
+        "n_restarts": [Interval(Integral, 1, None, closed="left")],
+        "max_inner": [Interval(Integral, 1, None, closed="left")],
+        "degree": [Interval(Integral, 1, 8, closed="both")],
+    }
     def __init__(self, n_estimators:int=400,  # stumps to spend; a product of d costs d
                  loss:str="squared",          # "squared" or "absolute"
                  learning_rate:float=.3,      # factor on every coefficient
@@ -218,17 +495,19 @@ class QuadraticBoostRegressor(_SumReader):
         store(self, locals())
 
     def make_oracle(self, X:np.ndarray, rng:Any)->ProductOracle:
-        "Products of stumps by relabelling."
+        """Products of stumps by relabelling.
+
+        Parameters
+        ----------
+        X : ndarray
+            rows, one per example: an array, or a table with named columns
+        rng : Any
+
+        Returns
+        -------
+        ProductOracle
+        """
         base = StumpOracle(X, self.kinds_, self.max_bins, "error", self.n_jobs or 1)
         return ProductOracle(base, self.n_restarts, self.max_inner, self.degree,
                              budget=self.n_estimators, random_state=rng)
 
-    def apply(self, factors:Any, X:np.ndarray)->np.ndarray:
-        "The product on new rows."
-        return np.prod([StumpOracle.apply(h, X) for h in factors], axis=0)
-
-    def words(self, factors:Any, names:list)->str:
-        "The product in words."
-        return " x ".join(f"({describe_stump(s, names, self.categories_)})" for s in factors)
-
-    def columns(self, factors:Any)->list: return ProductOracle.features(factors)
