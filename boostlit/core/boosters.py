@@ -5,15 +5,15 @@ estimator, and the three plain boosters made with it."""
 
 # %% auto #0
 __all__ = ['CONTROLS', 'TERMS', 'TREE_ARRAYS', 'stump_file', 'FEW', 'MANY', 'BELIEFS', 'TREE_RATE',
-           'TREES', 'check_controls', 'check_number', 'Predictions', 'Booster', 'store',
+           'TREES', 'COUNTED', 'check_controls', 'check_number', 'Predictions', 'Booster', 'store',
            'nominal_of', 'read_problem', 'weigh_rows', 'take_rows', 'begin_run', 'together',
            'part_labels', 'split_validation', 'watchers', 'data_fingerprint', 'continue_run',
            'keep_run', 'part_columns', 'warn_nothing_learnt', 'staged_sums', 'shape_scores',
            'rest_proba', 'link', 'terms_table', 'feature_names', 'part_names', 'describe_terms',
            'loss_shares', 'term_features', 'first_loss', 'file_of', 'base_learner', 'allows_nan',
            'in_doubt', 'prior_scores', 'row_losses', 'belief_losses', 'boosted_copy',
-           'held_out_choice', 'turn_to_trees', 'likely_scale', 'AdaBoostClassifier',
-           'GentleBoostClassifier', 'LogitBoostClassifier']
+           'held_out_choice', 'turn_to_trees', 'likely_scale', 'distinct_rows', 'supported_scale',
+           'AdaBoostClassifier', 'GentleBoostClassifier', 'LogitBoostClassifier']
 
 # %% ../../nbs/core/06_boosters.ipynb #33e0ac90
 import copy
@@ -944,6 +944,7 @@ class _StumpBooster(_StumpTerms):
     #: tree_thresholds_ (float array): where those questions cut
     #: tree_values_ (float array): answers of the trees
     #: offset_ (float array): what is added to the scores, where no stump has an edge
+    #: link_scale_ (float): factor on the scores before they become probabilities, at most one
     _parameter_constraints = {
         "colsample": [Interval(Real, 0, 1, closed="right")],
         "max_bins": [Interval(Integral, 2, None, closed="left"), None],
@@ -1065,6 +1066,22 @@ class _StumpBooster(_StumpTerms):
             weight of every row
         """
         if in_doubt(self, X, codes, weights): turn_to_trees(self, X, codes)
+        elif base_learner(self) is None: self.link_scale_ = supported_scale(self, X, weights)
+
+    def proba_of(self, scores:np.ndarray)->np.ndarray: # (n, K)
+        """Probabilities of scores: the master's link, at most as loud as the rows support.
+
+        Parameters
+        ----------
+        scores : ndarray
+            (n, K)
+
+        Returns
+        -------
+        ndarray
+            (n, K)
+        """
+        return super().proba_of(getattr(self, "link_scale_", 1.)*scores)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -1171,6 +1188,29 @@ def likely_scale(est, X, codes:np.ndarray, weights)->float:
     found = minimize_scalar(loss, bounds=(-4., 0.), method="bounded")
     return float(np.exp(found.x)) if found.fun < loss(0.) else 1.
 
+COUNTED = 20_000    # rows up to which they limit how loud a vote may be
+
+def distinct_rows(X:np.ndarray)->int:
+    "How many different rows there are, by a hash of whole numbers."
+    odd = np.random.default_rng(0).integers(1 << 62, size=X.shape[1], dtype=np.uint64)*2 + 1
+    bits = np.ascontiguousarray(X + 0., np.float64).view(np.uint64)
+    mixed = (bits ^ (bits >> np.uint64(29)))*odd
+    return len(np.unique((mixed ^ (mixed >> np.uint64(32))).sum(axis=1, dtype=np.uint64)))
+
+def supported_scale(est, X:np.ndarray, weights)->float:
+    "Eq. (7): the factor on the scores of stumps, at most one, that the training rows support."
+    master, competes = est.make_master(len(est.classes_)), len(est.classes_) > 2
+    if len(X) > COUNTED or not hasattr(est, "stumps_") or competes and master.wide: return 1.
+    size = np.abs(np.atleast_2d(est.alphas_))
+    if "class" not in master.takes:
+        size = size*np.maximum(np.abs(est.stumps_["left"]), np.abs(est.stumps_["right"]))
+        competes = False
+    loud = size.sum(axis=1).mean()
+    rows = distinct_rows(X if weights is None else X[weights > 0])
+    most = np.sqrt(rows)*(2. if competes else .5)
+    return float(most/loud) if loud > most else 1.
+
+
 # %% ../../nbs/core/06_boosters.ipynb #b75915f3
 class AdaBoostClassifier(_StumpBooster):
     """AdaBoost (two classes) and SAMME (more), on our stumps or on any classifier that takes
@@ -1221,7 +1261,7 @@ class AdaBoostClassifier(_StumpBooster):
     Attributes
     ----------
     link_scale_ : float
-        how loud SAMME's scores are, for more than two classes
+        factor on the scores before they become probabilities, at most one
     stumps_ : record array of STUMP
         the stumps, (parts, rounds)
     estimators_ : list
@@ -1272,7 +1312,7 @@ class AdaBoostClassifier(_StumpBooster):
     >>> print(f"{model.score(X[1::2], y[1::2]):.3f}", model.history_.num_rows, "rounds")
     0.958 20 rounds
     """
-    #: link_scale_ (float): how loud SAMME's scores are, for more than two classes
+    #: link_scale_ (float): factor on the scores before they become probabilities, at most one
     def __init__(self, estimator:"BaseEstimator|None"=None, n_estimators:int=100,
                  # how a stump is chosen: "error" or "entropy" (two classes)
                  criterion:str="error",
@@ -1313,22 +1353,9 @@ class AdaBoostClassifier(_StumpBooster):
             weight of every row
         """
         super().reconsider(X, codes, weights)
-        if len(self.classes_) > 2: self.link_scale_ = likely_scale(self, X, codes, weights)
-
-    def proba_of(self, scores:np.ndarray)->np.ndarray: # (n, K)
-        """Probabilities of scores: SAMME's link, at most as loud as SAMME says.
-
-        Parameters
-        ----------
-        scores : ndarray
-            (n, K)
-
-        Returns
-        -------
-        ndarray
-            (n, K)
-        """
-        return super().proba_of(getattr(self, "link_scale_", 1.)*scores)
+        if len(self.classes_) > 2:
+            most = vars(self).pop("link_scale_", 1.)
+            self.link_scale_ = min(most, likely_scale(self, X, codes, weights))
 
     def criterion_for(self, classes:"int|None")->str:
         """The error, or the entropy for two classes.
@@ -1413,6 +1440,8 @@ class GentleBoostClassifier(_StumpBooster):
         answers of the trees
     offset_ : float array
         what is added to the scores, where no stump has an edge
+    link_scale_ : float
+        factor on the scores before they become probabilities, at most one
     trees_ : ndarray
         Small trees, (parts, rounds), where no stump has an edge.
     alphas_ : float array
@@ -1508,6 +1537,8 @@ class LogitBoostClassifier(_StumpBooster):
         answers of the trees
     offset_ : float array
         what is added to the scores, where no stump has an edge
+    link_scale_ : float
+        factor on the scores before they become probabilities, at most one
     trees_ : ndarray
         Small trees, (parts, rounds), where no stump has an edge.
     alphas_ : float array

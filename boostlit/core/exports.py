@@ -110,7 +110,8 @@ def _adds(est, part, t, tree, X):
         outputs = np.zeros((K, len(X)))
         outputs[part] = says
         return master.spread(outputs, alphas[:, t], K).T
-    if "class" in master.takes: return shape_scores(master.spread(says, alphas[0, t], K), K).reshape(len(X), -1)
+    if "class" in master.takes:
+        return shape_scores(master.spread(says, alphas[0, t], K), K).reshape(len(X), -1)
     scores = np.zeros((len(X), 1 if K == 2 else K))
     scores[:, part] = alphas[part, t]*says
     return scores
@@ -170,7 +171,8 @@ def find_link(est)->tuple: # name, factor
     says = est.proba_of(scores[:, 0] if K == 2 else scores)
     ratio = np.log(says[0, 1]/says[0, 0])
     apart = scores[0, 0] if K == 2 else scores[0, 1] - scores[0, 0]
-    for link, factor in (("logistic" if K == 2 else "softmax", float(ratio/apart)), ("rest", 2.)):
+    rest = 2*getattr(est, "link_scale_", 1.)
+    for link, factor in (("logistic" if K == 2 else "softmax", float(ratio/apart)), ("rest", rest)):
         if np.abs(linked(scores, link, factor) - says).max() < 1e-9: return link, factor
     raise ValueError(f"{type(est).__name__} has a link that cannot be written down here")
 

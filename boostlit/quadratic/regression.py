@@ -354,6 +354,7 @@ class GentleBoostRegressor(_SumFile):
     >>> X, y = load_diabetes(return_X_y=True)
     >>> model = GentleBoostRegressor(60, learning_rate=.1).fit(X[::2], y[::2])
     >>> print(f"{model.score(X[1::2], y[1::2]):.2f}")
+    0.37
     """
     term = "stump"
     def __init__(self, n_estimators:int=200,  # most rounds
@@ -466,6 +467,7 @@ class QuadraticBoostRegressor(_SumFile):
     >>> y = X[:, 0]*X[:, 1]
     >>> model = QuadraticBoostRegressor(100, random_state=0).fit(X[::2], y[::2])
     >>> print(f"{model.score(X[1::2], y[1::2]):.2f}")
+    0.94
     """
     term = "product"
     _parameter_constraints = {
