@@ -95,7 +95,8 @@ MOVE = """() => [...document.querySelectorAll(".live[data-figure]")].map(place =
   place.querySelectorAll("input").forEach(input => {
     const start = input.value;
     [input.min, input.max, start].forEach(value => {
-      input.value = value;
+      if (input.type === "checkbox") input.checked = !input.checked;
+      else input.value = value;
       input.dispatchEvent(new Event("input"));
       said.push(place.dataset.answer || "");
     });

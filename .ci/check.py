@@ -10,6 +10,7 @@ import time
 import xml.etree.ElementTree as ET
 from pathlib import Path
 from export import ROOT, export
+from pages import one_thread
 
 BIN = Path(sys.executable).parent
 QUICK = ["test_house.py", "test_repository.py", "test_docstrings.py", "test_types.py",
@@ -76,6 +77,7 @@ def quick_tests():
 
 
 if __name__ == "__main__":
+    one_thread()
     counts = [0, 0, 0]
     quick = (press, quick_tests)
     steps = quick if "--quick" in sys.argv else (press, pages_and_tests)

@@ -10,7 +10,7 @@ from pathlib import Path
 import nbformat
 from tqdm import tqdm
 from export import ROOT, export
-from pages import all_pages, execute, lighter
+from pages import all_pages, execute, lighter, one_thread
 
 
 def wanted(arguments):
@@ -38,6 +38,7 @@ if __name__ == "__main__":
     export()
     os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
     os.environ.setdefault("PYTHONHASHSEED", "0")
+    one_thread()
     pages = wanted(sys.argv[1:])
     before = names(pages)
     for page in tqdm(pages, desc="notebooks"):

@@ -42,6 +42,13 @@ DRAWN_BY = "3.11"                     # the Matplotlib of the stored pictures
 GRID, CHANGED, MOVED = 96, .08, .004
 
 
+def one_thread():
+    """Pages and tests take their cores one each: linear algebra on several threads would have them
+    wait for one another, and its last digits would depend on the machine."""
+    for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ.setdefault(name, "1")
+
+
 def all_pages(root=ROOT):
     return sorted(p for p in (root/"nbs").rglob("*.ipynb") if "checkpoints" not in str(p))
 
@@ -331,5 +338,6 @@ def weight(path):
 
 if __name__ == "__main__":
     os.environ.setdefault("PYTHONHASHSEED", "0")
+    one_thread()
     named = [Path(a).resolve() for a in sys.argv[1:] if not a.startswith("-")]
     sys.exit(bool(check(named or all_pages())))

@@ -5,8 +5,9 @@ counts of two digits and more) and asks for one of:
 
 - a cell of the page, or of a page that the paragraph links, that prints or asserts the number
   (what it prints may have more digits; 24 % may be printed as 0.24);
-- a stored row that links the page, or one of the paper for numbers of four digits and more, which
-  shares a word with the sentence (data set, method or quantity): a value alone may be a coincidence;
+- a stored row that links the page or one that the paragraph links, or one of the paper for numbers
+  of four digits and more, which shares a word with the sentence (data set, method or quantity): a
+  value alone may be a coincidence;
 - the paper: the sentence speaks of what the paper says, prints or reports;
 - a mark: backticks, a formula, a reference such as Sec. 5.2, a year, a version, or a comment
   `<!-- given: 24 %, 0.4 -->` in the same cell for numbers that are assumed or worked out there.
@@ -23,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[1]
 ROOMS = {"compositional": 0, "quadratic": 1, "pairwise": 2, "bilinear": 3, "lpboost": 4}
 SKIPPED = ("10_references",)                      # volumes, pages and years
 HIDDEN = re.compile(r"```.*?```|`[^`]*`|<!--.*?-->|\$\$.*?\$\$|\$[^$\n]*?\$|<[^<>]*>"
-                    r"|\]\([^()]*\)|^#.*$|^\|[-:| ]+\|$", re.S | re.M)
+                    r"|\]\([^()]*\)|^#[^\n]*$|^\|[-:| ]+\|$", re.S | re.M)
 LABELS = re.compile(
     r"\b(?:Eqs?|Secs?|Sections?|Figs?|Figures?|Tables?|Algorithms?|Theorems?|Lemmas?|Lemma|Cor"
     r"|Corollary|Propositions?|Definitions?|Errat(?:um|a)|Exercises?|Steps?|pp?|pages?|Vol|vol|no"
@@ -33,7 +34,8 @@ LABELS = re.compile(
     r"[A-Z]?\(?\d+(?:\.\d+)*\)?(?:\s*(?:,|–|-|and|to|or|/)\s*[A-Z]?\(?\d+(?:\.\d+)*\)?)*",
     re.I)
 YEARS = re.compile(r"\b(?:19|20)\d\d\b")
-MEASURES = re.compile(r"\b\d+\.\d+\.\d+\b|\bdoi[:\s]*10\.\S+|\b\d+[- ]bits?\b|\b\d+°|\b\d+ ?% interval|\bApache 2\.0"
+MEASURES = re.compile(r"\b\d+\.\d+\.\d+\b|\bdoi[:\s]*10\.\S+|\b\d+[- ]bits?\b|\b\d+°|\b\d+ ?% interval"
+                      r"|\bApache 2\.0"
                       r"|\(\d{4}\) \d+–\d+|\b(?:in|of|from|than) 0\.[12]\b(?!\s*%)|minus 35 box"
                       r"|MultiMedia \d+")
 NAMES = re.compile(r"\b1\.5-class|\b\w*[A-Za-z_-]\d[\w.-]*|\b\d+(?:th|st|nd|rd|D|d|x)\b|\bx86\w*")
@@ -162,15 +164,20 @@ def paragraph_links(text, sentence, folder):
     return []
 
 
+def rows_of(pages):
+    "Stored numbers that link some pages."
+    names = {p.relative_to(ROOT/"nbs").as_posix() for p in pages if (ROOT/"nbs") in p.parents}
+    return [r for r in rows(None) if r[1].split("#")[0] in names] if names else []
+
+
 def unfounded(path):
     "Claims of a page that come from nowhere: (number, sentence)."
     path = Path(path).resolve()
     if any(word in path.name for word in SKIPPED):
         return []
-    here = path.relative_to(ROOT/"nbs").as_posix()
     paper = ROOMS.get(path.parent.name)
     sections, at = page_sections(path)
-    linked = [r for r in rows(None) if r[1].split("#")[0] == here]
+    linked = rows_of([path])
     found = []
     for k, cell in enumerate(json.loads(path.read_text(encoding="utf-8"))["cells"]):
         if cell["cell_type"] != "markdown":
@@ -180,11 +187,12 @@ def unfounded(path):
         given = {v for words in GIVEN.findall(text) for v in values(words)}
         for word, value, decimals, percent, sentence in claims(text):
             many = len(re.sub(r"\D", "", word).strip("0")) >= 4
-            able, told = linked + (rows(paper) if many else []), words_of(sentence)
+            others = paragraph_links(text, sentence, path.parent)
+            told = words_of(sentence)
+            able = linked + rows_of(others) + (rows(paper) if many else [])
             sources = [own, given, [v for v, _, key in able if key & told]]
             if not decimals and not percent:
                 sources.append(data_sizes())
-            others = paragraph_links(text, sentence, path.parent)
             sources += [page_numbers(p) for p in others if p.is_file()]
             if PAPERS_WORD.search(sentence) or any(agrees(value, decimals, percent, s)
                                                    for s in sources):

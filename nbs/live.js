@@ -318,7 +318,7 @@
     xor: {
       title: "AdaBoost on the exclusive or, round by round",
       controls: { rounds: [0, 12, 1, 1], products: [0, 1, 1, 1] },
-      labels: { rounds: "rounds", products: "products of two stumps (0 no, 1 yes)" },
+      labels: { rounds: "rounds", products: "products of two stumps" },
       paint(svg, settings) {
         const { X, Y } = axes(svg, [50, 16, 220, 220], [-1, 1], [-1, 1], ["x₀", "x₁"]);
         const run = xor({ rounds: settings.rounds, products: settings.products > 0 });
@@ -489,6 +489,38 @@
     },
   };
 
+  // the picture fills its place: cut to what was ever drawn in it, words no smaller than they can be read
+  function fit(svg, area) {
+    const box = svg.getBBox();
+    if (!box.width) return;
+    area[0] = Math.min(area[0], box.x);
+    area[1] = Math.min(area[1], box.y);
+    area[2] = Math.max(area[2], box.x + box.width);
+    area[3] = Math.max(area[3], box.y + box.height);
+    const [wide, high] = [area[2] - area[0] + 8, area[3] - area[1] + 8];
+    svg.setAttribute("viewBox", `${area[0] - 4} ${area[1] - 4} ${wide} ${high}`);
+    svg.style.maxWidth = `${Math.round(1.25 * wide)}px`;
+    const scale = svg.clientWidth / wide;
+    if (scale) svg.style.setProperty("--words", `${Math.min(17, 12 / Math.min(1, scale)).toFixed(1)}px`);
+  }
+
+  // a slider, or a box to tick where there are but two values
+  function control(label, [low, high, step, value], change) {
+    const row = document.createElement("label");
+    const input = document.createElement("input");
+    const number = document.createElement("output");
+    const ticked = low === 0 && high === 1 && step === 1;
+    if (ticked) Object.assign(input, { type: "checkbox", checked: value > 0 });
+    else Object.assign(input, { type: "range", min: low, max: high, step, value });
+    number.textContent = ticked ? "" : value;
+    input.addEventListener("input", () => {
+      if (!ticked) number.textContent = input.value;
+      change(ticked ? Number(input.checked) : Number(input.value));
+    });
+    row.append(label + " ", input, number);
+    return row;
+  }
+
   function build(place) {
     const name = place.dataset.figure;
     const figure = figures[name];
@@ -501,12 +533,14 @@
     place.appendChild(title);
     const svg = draw(place, "svg", { viewBox: "0 0 520 290", width: "100%",
       role: figure.start ? "group" : "img", "aria-label": figure.title });
+    const area = [Infinity, Infinity, -Infinity, -Infinity];
     const said = document.createElement("p");
     said.className = "live-answer";
     said.setAttribute("aria-live", "polite");
     const again = focus => {
       svg.replaceChildren();
       said.textContent = figure.paint(svg, settings, state, again);
+      fit(svg, area);
       place.dataset.answer = said.textContent;
       if (focus !== undefined) { const nodes = svg.querySelectorAll("[tabindex]"); if (nodes[focus]) nodes[focus].focus(); }
     };
@@ -514,15 +548,9 @@
     form.className = "live-controls";
     Object.entries(figure.controls).forEach(([key, [low, high, step, value]]) => {
       settings[key] = value;
-      const label = document.createElement("label");
-      const number = document.createElement("output");
-      const input = document.createElement("input");
-      Object.assign(input, { type: "range", min: low, max: high, step, value });
-      input.name = key;
-      number.textContent = value;
-      label.append(figure.labels[key] + " ", input, number);
-      input.addEventListener("input", () => { settings[key] = Number(input.value); number.textContent = input.value; again(); });
-      form.appendChild(label);
+      const row = control(figure.labels[key], [low, high, step, value], set => { settings[key] = set; again(); });
+      row.querySelector("input").name = key;
+      form.appendChild(row);
     });
     place.append(form, said);
     again();

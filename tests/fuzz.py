@@ -27,8 +27,10 @@ from boostlit import (AdaBoostClassifier, GentleBoostClassifier, LPBoostClassifi
                       PairwiseBoostClassifier, QuadraticBoostClassifier, load_model, save_model)
 from boostlit.core.kernels import kernels
 from boostlit.core.models import array_bytes, array_from, read_leaves, write_leaves
-from boostlit.images import Codebook, Components, DenseSIFT, FisherVector, SpatialPyramid
+from boostlit.images import (Census, Codebook, Components, DenseSIFT, FisherVector,
+                             SpatialPyramid, Waves)
 from boostlit.lab.warming import warm_up
+from boostlit.names import PUBLIC
 from test_bad_input import (BINARY, ESTIMATORS, INJURIES, ONE, PAIRS, clear, estimator, fit,
                             good_data)
 
@@ -96,43 +98,77 @@ def mutate_array(data, rng):
 
 
 def other_array(array, rng):
-    "A whole array that differs: in one value, its dtype, its order or its length."
-    change, array = rng.integers(6), array.copy()
+    "A whole array that differs: in some values, its dtype, its order, its shape or its length."
+    change, array = rng.integers(9), array.copy()
     names = array.dtype.names
-    if change <= 1 and array.size and array.dtype.kind != "O":      # one or a few values
+    if change <= 2 and array.size and array.dtype.kind != "O":      # one value, a few or all
         part = array[str(rng.choice(names))] if names else array
         at = rng.integers(0, part.size, 1 + int(rng.integers(3))*change)
-        part.flat[at] = rng.choice(FLOATS if part.dtype.kind == "f" else ODD).astype(part.dtype)
+        part.flat[slice(None) if change == 2 else at] = odd_value(part, rng)
         return array
-    if change == 2 and not names and array.dtype.kind in "iufb":
-        kinds = ["u1", "u8", "i1", "i2", "i4", "i8", "f4", "f8", "?"]
+    if change == 3 and not names and array.dtype.kind in "iufb":
+        kinds = ["u1", "u8", "i1", "i2", "i4", "i8", "f2", "f4", "f8", "?", ">f8", "U1"]
         return array.astype(rng.choice(kinds))
-    if change == 3 and names: return array.astype([(n, "<f8") for n in names])
-    if change == 4: return array[::-1] if array.ndim else array[None]
+    if change == 4 and names: return array.astype([(n, "<f8") for n in names])
+    if change == 5 and names: return array[rng.permutation(names).tolist()]
+    if change == 5 and array.ndim: return rng.permutation(array)
+    if change == 6: return array[::-1] if array.ndim else array[None]
+    if change == 7: return [array.T, array[None], array.ravel(), array.ravel()[:0]][rng.integers(4)]
     length = int(rng.choice([0, 1, max(0, len(array) - 1), len(array) + 1])) if array.ndim else 0
     return np.resize(array, (length, *array.shape[1:])) if array.size else array[None]
 
 
+def odd_value(part, rng):
+    "A value that does not belong there: extreme, or just beyond the others."
+    if part.dtype.kind == "U": return "\U0010ffff"
+    if part.dtype.kind == "f": return rng.choice(FLOATS).astype(part.dtype)
+    beyond = [int(part.max()) + 1, int(part.min()) - 1, part.size, len(part)]
+    chosen = rng.choice(ODD) if rng.random() < .5 else np.int64(beyond[rng.integers(4)])
+    return chosen.astype(part.dtype)
+
+
 def mutate_state(state, rng):
-    "An attribute that is doubled, dropped, or replaced by something odd."
+    "An attribute that is doubled, dropped, moved by one, or replaced by something odd."
     a, b = (str(rng.choice(list(state))) for _ in range(2))
-    change = rng.integers(3)
+    change = rng.integers(5)
+    nested = {"value": 0}
+    for _ in range(int(rng.choice([3, 30, 300]))): nested = {"list": [nested]}
     odd = [{"value": int(rng.choice(ODD))}, {"value": "x"}, {"float": "nan"}, {"list": []},
-           {"leaf": int(rng.integers(99))}]
+           {"leaf": int(rng.integers(99))}, {"leaf": -1}, {"leaf": True}, {"dict": {}},
+           {"values": [1, "a", None]}, {"value": [[1]]}, {"float": "1e999"}, {"value": None},
+           {"value": True}, {"value": 1e308}, {"value": 2**70}, {}, {"leaf": 0, "value": 1}, nested]
+    whole = [k for k, v in state.items() if type(v.get("value")) is int]
     if change == 0: state[a] = state[b]
     elif change == 1: del state[a]
+    elif change == 2 and whole:
+        name = str(rng.choice(whole))
+        state[name]["value"] += int(rng.choice([-2, -1, 1, 2, 63, 10**6]))
+    elif change == 3: state[a], state[b] = state[b], state[a]
     else: state[a] = odd[rng.integers(len(odd))]
+
+
+def mutate_header(header, rng):
+    "The name of another class, a wrong format or version, a part that is not there."
+    others = [*ESTIMATORS, "Booster", "StumpOracle", "load_model", "object", "", None, 7, ["a"]]
+    ways = [("estimator", others[rng.integers(len(others))]), ("version", 2), ("version", True),
+            ("format", None), ("state", []), ("parameters", {"list": []}), ("state", {"dict": {}})]
+    key, value = ways[rng.choice([0, 0, 0, rng.integers(len(ways))])]
+    header[key] = value
 
 
 def mutate_leaves(header, leaves, rng):
     "A random change of content, to be signed again: of an array, a parameter or an attribute."
     header, leaves = json.loads(json.dumps(header)), list(leaves)
-    if rng.random() < .7 and leaves:
-        k = int(rng.integers(len(leaves)))
-        path, kind, data = leaves[k]
-        leaves[k] = path, kind, mutate_array(data, rng) if kind == "array" else mutate(data, rng)
-    else:
-        mutate_state(header[str(rng.choice(["state", "state", "parameters"]))]["dict"], rng)
+    way = rng.random()
+    if way < .7 and leaves:
+        for _ in range(int(rng.choice([1, 1, 1, 2, 3]))):
+            k = int(rng.integers(len(leaves)))
+            path, kind, data = leaves[k]
+            spoil = mutate_array if kind == "array" else mutate
+            with contextlib.suppress(Exception):     # hurt twice, it may be no array
+                leaves[k] = path, kind, spoil(data, rng)
+    elif way < .72: mutate_header(header, rng)
+    else: mutate_state(header[str(rng.choice(["state", "state", "parameters"]))]["dict"], rng)
     return header, leaves
 
 
@@ -155,8 +191,37 @@ def every_estimator():
         yield f"{make.__name__} of three classes", make(n_estimators=4).fit(wine, kinds), wine[:20]
     est = QuadraticBoostClassifier(n_estimators=4, random_state=0).fit(wine, kinds)
     yield "QuadraticBoostClassifier of three classes", est, wine[:20]
+    yield from more_models(wine, kinds)
     est = LPBoostClassifier("subgraphs", nu=.3, max_length=3).fit(*graphs())
     yield "LPBoostClassifier on subgraphs", est, graphs()[0]
+
+
+def more_models(wine, kinds):
+    "Models with words, missing values, small trees, products of three and maps."
+    table, t = wine[:, :4].copy(), kinds > 0
+    table[::7, 1] = np.nan
+    words = pa.table({"w": [("red", "green", None)[int(v) % 3] for v in wine[:, 4]],
+                      **{f"c{j}": table[:, j] for j in range(4)}})
+    few = dict(n_estimators=4)
+    for est, Z, z in [
+            (AdaBoostClassifier(criterion="entropy", **few), words, t),
+            (boostlit.LogitBoostClassifier(**few), words, kinds),
+            (boostlit.DecisionStumpClassifier(), words, kinds),
+            (QuadraticBoostClassifier(search="exact", **few), table, t),
+            (QuadraticBoostClassifier(degree=3, random_state=0, **few), words, t),
+            (boostlit.GlassBoxClassifier(n_bags=2, max_cycles=20, n_pairs=2), words, kinds),
+            (boostlit.CompositionalBoostClassifier(cuts=3, **few), words, kinds),
+            (boostlit.CompositionalBoostClassifier(items="positive", settle=False, **few),
+             wine > wine.mean(axis=0), kinds),
+            (boostlit.OneClassLPBoost("itemsets", nu=.3), wine > wine.mean(axis=0), None),
+            (LPBoostClassifier("stumps", nu=.3), words, t)]:
+        yield f"{type(est).__name__} {len(kinds)} rows", est.fit(Z, z), Z[:20]
+    for make in (AdaBoostClassifier, boostlit.LogitBoostClassifier):     # no stump has an edge
+        bits = np.random.default_rng(0).integers(0, 2, (200, 6)).astype(float)
+        yield f"{make.__name__} of trees", make(**few).fit(bits, bits[:, :3].sum(1) % 2), bits[:20]
+    bits = bits[:, :4]
+    est = boostlit.GlassBoxClassifier(n_bags=2, max_cycles=20)
+    yield "GlassBoxClassifier of products", est.fit(bits, bits[:, :3].sum(1) % 2), bits[:20]
 
 
 def graphs():
@@ -182,12 +247,28 @@ def answer(est, Z):
     return said(est, Z).tobytes()
 
 
+WAYS = ("decision_function", "predict", "predict_proba", "transform", "explain",
+        "staged_decision_function", "__str__", "terms_", "feature_importances_")
+
+
 def use(est, Z):
-    "How using a model ends: with finite numbers, others, or an exception."
-    try: out = said(est, Z)
-    except IndexError: return "out of bounds"
-    except Exception: return "raises in use"
-    return "not finite" if out.dtype.kind == "f" and not np.isfinite(out).all() else "usable"
+    "How using a model in every way ends: with finite numbers, others, or an exception."
+    ended = "usable"
+    for way in WAYS:
+        try:
+            found = getattr(est, way, None)
+            if way == "staged_decision_function" and found: found = list(found(Z))[-1]
+            elif callable(found): found = found() if way == "__str__" else found(Z)
+        except IndexError as error: return f"out of bounds: {way}: {error}"
+        except Exception: ended = "raises in use"
+        else:
+            if not finite_numbers(found): return f"not finite: {way}"
+    return ended
+
+
+def finite_numbers(out):
+    "Is everything that is an array of floats finite?"
+    return not isinstance(out, np.ndarray) or out.dtype.kind != "f" or np.isfinite(out).all()
 
 
 def signed_again(path, header, leaves, Z, rng):
@@ -244,7 +325,25 @@ def as_something(X, rng):
             lambda: pd.DataFrame(flat).astype("category"), lambda: X.tolist(),
             lambda: sparse.random(len(X), 3, .3, random_state=0), lambda: X[..., None],
             lambda: X.ravel(), lambda: X[0], lambda: np.broadcast_to(X[:1], X.shape),
+            lambda: odd_table(flat, rng), lambda: odd_table(flat, rng),
             lambda: [*X.tolist(), None], lambda: {"a": X}, lambda: iter(X), lambda: "words"]
+    return ways[rng.integers(len(ways))]()
+
+
+def odd_table(X, rng):
+    "A table in which one column is of an odd type, or has the name of another."
+    import pandas as pd
+    n = len(X)
+    columns = [np.arange(n).astype("M8[D]"), np.arange(n).astype("m8[s]"), ["a", None]*n, [b"x"]*n,
+               [[1, 2]]*n, [{"a": 1}]*n, [True, None]*n, [None]*n, [2**63]*n, [-2**63, 1]*n, [""]*n,
+               pa.array(["u", "v"]*n)[:n].dictionary_encode(), pa.array([1]*n, pa.decimal128(9, 2)),
+               pa.nulls(n), pa.array([1, None]*n, pa.uint8())[:n], pa.array([.1]*n, pa.float16())]
+    chosen = columns[rng.integers(len(columns))]
+    names = [f"c{j}" for j in range(X.shape[1])] + [["odd", "c0", ""][rng.integers(3)]]
+    table = pa.table([*map(pa.array, X.T), pa.array(chosen[:n])], names=names)
+    ways = [lambda: table, lambda: table.to_pandas(), lambda: table.to_pandas().convert_dtypes(),
+            lambda: pd.concat([table.to_pandas()]*2, axis=1),
+            lambda: table.to_pandas().set_index(names[-1])]
     return ways[rng.integers(len(ways))]()
 
 
@@ -308,8 +407,7 @@ def hostile_estimator(name, rng):
 
 def finite(out):
     "Raise ArithmeticError for numbers that are not finite."
-    if isinstance(out, np.ndarray) and out.dtype.kind == "f" and not np.isfinite(out).all():
-        raise ArithmeticError("numbers that are not finite")
+    if not finite_numbers(out): raise ArithmeticError("numbers that are not finite")
 
 
 def hostile_baskets(rng):
@@ -419,6 +517,50 @@ def hostile_pictures(rng):
     return call
 
 
+def hostile_displays(rng):
+    "Any display of any model, with any number of parts."
+    name = str(rng.choice([n for n in PUBLIC if n.endswith("Display")]))
+    kind, est = estimator(str(rng.choice(list(ESTIMATORS))))
+    X, y, _ = good_data(kind)
+    if rng.random() < .9: fit(est, X, None if kind == ONE else y, None)
+    est = est if rng.random() < .9 else VALUES[rng.integers(len(VALUES))]
+    more = {} if rng.random() < .5 or name == "ShapeDisplay" else dict(
+        top=VALUES[rng.integers(len(VALUES))])
+    def call():
+        from matplotlib import pyplot
+        try: getattr(boostlit, name).from_estimator(est, **more)
+        finally: pyplot.close("all")
+    return call
+
+
+def hostile_controls(rng):
+    "The loop with odd listeners and numbers."
+    X, y, _ = good_data("table")
+    value = lambda: VALUES[rng.integers(len(VALUES))]
+    v, w, folder = value(), value(), tempfile.gettempdir()
+    ways = [lambda: [boostlit.EarlyStopping(X, y if v is None else v, w)],
+            lambda: [boostlit.EarlyStopping(X, [2.*y - 1], patience=v)],
+            lambda: [boostlit.Checkpoint(folder + "/nowhere/at/all", v)], lambda: [v], lambda: v,
+            lambda: [boostlit.Callback(), v]]
+    way, name = ways[rng.integers(len(ways))], str(rng.choice(["AdaBoost", "Logistic", "Gentle"]))
+    kind = "error" if name == "AdaBoost" else "least_squares"
+    return lambda: boostlit.boost(boostlit.StumpOracle(X, criterion=kind),
+                                  getattr(boostlit, name)(), 2.*y - 1, 2, callbacks=way())
+
+
+def hostile_views(rng):
+    "The image transformers that need no training."
+    shapes = [(40, 32), (32, 40, 3), (16, 16), (1, 1), (5, 90), (0, 8), (40, 32, 4), (40,)]
+    pictures = [rng.integers(0, 256, shapes[rng.choice([0, 1, rng.integers(8)])]).astype(
+        rng.choice(["u1", "u1", "f8", "i2", "U2"])) for _ in range(int(rng.integers(0, 3)))]
+    make = [Census, Waves][rng.integers(2)]
+    settings = {} if make is Census else dict(side=32)
+    if rng.random() < .5:
+        name = str(rng.choice(sorted(set(make().get_params()) - {"n_jobs", "memory"})))
+        settings[name] = VALUES[rng.integers(len(VALUES))]
+    return lambda: finite(np.asarray(make(**settings).fit_transform(pictures)))
+
+
 def hostile_names(rng):
     "Functions that take a name or a path."
     values = [*VALUES, "wine", "../wine", "/", "\0", "a/b", "wine\n", b"wine", "w"*5000]
@@ -432,7 +574,8 @@ def hostile_names(rng):
 MINING = ["closed_itemsets", "frequent_itemsets", "maximal_itemsets", "mine_rules",
           "association_rules", "significant_itemsets", "read_baskets"]
 OTHERS = {"StumpOracle": hostile_oracle, "boost": hostile_loop, "subgraphs": hostile_subgraphs,
-          "margins": hostile_margins, "images": hostile_pictures, "names": hostile_names}
+          "margins": hostile_margins, "images": hostile_pictures, "names": hostile_names,
+          "displays": hostile_displays, "controls": hostile_controls, "views": hostile_views}
 LANGUAGES = {f"LPBoostClassifier on {oracle}": dict(name="LPBoostClassifier", oracle=oracle)
              for oracle in ("itemsets", "trees", "kernels", "stumps")} | {
     "PairwiseBoostClassifier, lifted": dict(name="PairwiseBoostClassifier", projection="lifted"),

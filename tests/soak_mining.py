@@ -108,5 +108,5 @@ if __name__ == "__main__":
     number = int(sys.argv[1]) if len(sys.argv) > 1 else 30_000
     start = int(sys.argv[2]) if len(sys.argv) > 2 else 0
     wrong = soak(number, first=start)
-    print(f"{number:,} random matrices from {start:,} on, {len(wrong)} differences from brute force",
+    print(f"{number:,} random matrices from {start:,} on, {len(wrong)} differences",
           wrong[:10])

@@ -38,7 +38,8 @@ ROOM = textwrap.dedent("""
 
 @pytest.fixture
 def room(tmp_path, monkeypatch):
-    cli.load_reproductions(say=lambda words: None)       # the real rooms register with the real list
+    # the real rooms register with the real list
+    cli.load_reproductions(say=lambda words: None)
     (tmp_path/"room_of_tests.py").write_text(ROOM)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))

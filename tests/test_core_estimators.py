@@ -1,10 +1,13 @@
 "scikit-learn's common checks on the estimators of the core."
+import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import load_wine
 from sklearn.exceptions import NotFittedError
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils.estimator_checks import parametrize_with_checks
+import boostlit
 from boostlit import (AdaBoostClassifier, DecisionStumpClassifier, GentleBoostClassifier,
                       LogitBoostClassifier)
 from boostlit.core.loop_kernels import StumpRows
@@ -71,3 +74,42 @@ def test_an_interrupt_in_any_class_leaves_whole_rounds(monkeypatch, learner, cal
         and len(est.history_) == rounds
     )
     if learner is None: assert (est.decision_function(X) == want.decision_function(X)).all()
+
+
+@pytest.mark.parametrize("name", ["AdaBoostClassifier", "GentleBoostClassifier",
+                                  "LogitBoostClassifier", "QuadraticBoostClassifier"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_where_no_stump_has_an_edge_probabilities_are_modest(name, n_classes, tmp_path):
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(500, 4)), rng.integers(0, n_classes, 500)
+    est = getattr(boostlit, name)(n_estimators=20, random_state=0).fit(X[:400], y[:400])
+    assert est.link_scale_ < .2
+    P = est.predict_proba(X[400:])
+    assert -np.log(P[np.arange(100), y[400:]]).mean() < np.log(n_classes) + .02
+    labels = est.classes_[P.argmax(axis=1)]
+    assert (labels == est.predict(X[400:])).all()
+    order = rng.permutation(400)
+    again = getattr(boostlit, name)(n_estimators=20, random_state=0).fit(X[order], y[order])
+    assert again.link_scale_ == est.link_scale_
+    boostlit.save_model(est, tmp_path/"model")
+    assert (boostlit.load_model(tmp_path/"model").predict_proba(X[400:]) == P).all()
+    spoken = {}
+    exec(boostlit.to_python(est), spoken)
+    own = np.array([spoken["predict_proba"](list(row)) for row in X[400:410]])
+    assert np.abs(own - P[:10]).max() < 1e-9
+
+
+@pytest.mark.parametrize("model", [AdaBoostClassifier(), GentleBoostClassifier()],
+                         ids=lambda m: type(m).__name__)
+def test_few_rows_are_not_shouted_about(model):
+    "On few noisy rows probabilities stay better than the prior's, and no label changes."
+    g = np.random.default_rng(0)
+    X = g.normal(size=(150, 8))
+    y = (X[:, 0] + 1.2*g.normal(size=150) > 0).astype(int)
+    fitted = clone(model).fit(X[:50], y[:50])
+    P = fitted.predict_proba(X[50:])
+    loss = -np.log(P[np.arange(100), y[50:]]).mean()
+    assert fitted.link_scale_ < 1 and loss < np.log(2)
+    assert (fitted.predict(X) == (fitted.decision_function(X) > 0)).all()
+    twice = clone(model).fit(np.repeat(X[:50], 2, axis=0), np.repeat(y[:50], 2))
+    assert np.allclose(twice.predict_proba(X), fitted.predict_proba(X))

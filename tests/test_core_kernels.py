@@ -2,7 +2,11 @@
 import numpy as np
 import pytest
 from boostlit.core.kernels import Arg, kernel, kernels
-from boostlit.core.stump_kernels import sorted_values
+from boostlit.core.loop_kernels import stump_step, sum_stumps
+from boostlit.core.stump_kernels import (
+    best_split, exponential_step, outputs_of_stumps, sorted_values,
+)
+from boostlit.core.stumps import STUMP, UNIT
 
 
 @kernel(work=lambda values, index, out, k: len(index), values=Arg("float64", "k"),
@@ -68,3 +72,41 @@ def test_sorting_by_digits_is_sorting(n):
     with kernels("compiled"):
         found = sorted_values(column[::-1])
     np.testing.assert_array_equal(found, np.sort(column))
+
+
+def problems(rng):
+    "(kernel, a call of it) with ties, missing values, zeros, one code and one row."
+    n, d, top = int(rng.choice([1, 40, 1500])), 5, int(rng.integers(1, 9))
+    HS = rng.integers(-3, 4, (d, top + 1))*int(rng.choice([1, 2**45]))
+    HW = np.abs(HS) + rng.integers(0, 2, HS.shape)
+    n_codes, has_nan = np.full(d, top + 1), rng.random(d) < .5
+    total = int(HW[0].sum())
+    for criterion in (0, 1, 2):
+        yield best_split, (HS, HW, n_codes, has_nan, rng.random(d) < .4, 0, d, int(HS[0].sum()),
+                           total, criterion)
+    y, start = np.where(rng.random(n) < .5, 1., -1.), rng.random(n)
+    yield exponential_step, (np.empty(n), start, y, rng.normal(size=n)*100, rng.normal(size=n))
+    codes, sign = rng.integers(0, top, n).astype(np.uint8), y.astype(np.int8)
+    for whole, stride in ((np.ones(1, np.int64), 0), (np.rint(start*UNIT).astype(np.int64), 1)):
+        yield stump_step, (codes, rng.normal(size=2*top), rng.random(2*top), sign, start.copy(),
+                           rng.integers(-1, 2, n).astype(float), np.empty(n, np.int64), whole, stride)
+    X = np.where(rng.random((n, d)) < .2, np.nan, rng.integers(0, 4, (n, d))*1.)
+    stumps = np.zeros(top, STUMP)
+    for name in STUMP.names:
+        stumps[name] = rng.integers(0, 2 if name == "nominal" else 4, top)
+    yield sum_stumps, (stumps.view(np.recarray), rng.normal(size=top), X, np.empty(n))
+    yield outputs_of_stumps, (stumps, X, np.empty((top, n)))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_loop_its_twin_in_arrays_and_the_compiled_loop_give_the_same_bits(seed):
+    rng = np.random.default_rng(seed)
+    for one, args in problems(rng):
+        assert one.twin is not one.function
+        said = []
+        for form in (one.function, one.twin, one.dispatcher()):
+            copies = [a.copy() if isinstance(a, np.ndarray) else a for a in args]
+            with np.errstate(all="ignore"):
+                said.append((form(*copies), [a.tobytes() for a in copies
+                                             if isinstance(a, np.ndarray)]))
+        assert said[0] == said[1] == said[2], one.__name__

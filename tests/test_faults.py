@@ -6,6 +6,7 @@ import contextlib
 import errno
 import gzip
 import http.server
+import importlib
 import importlib.util
 import io
 import os
@@ -869,6 +870,46 @@ def test_soak_a_system_that_cannot_be_written(tmp_path):
                            ALL_FITS], capture_output=True, env=env, cwd="/")
     if done.returncode != 0 and b"mount" in done.stderr: pytest.skip(done.stderr.decode()[:200])
     assert done.returncode == 0 and b"done" in done.stdout, done.stderr.decode()[-1500:]
+
+
+# ---------------------------------------------------------------- one gate
+
+NUMBERS_ONLY = {"direction", "split_gain"}     # kernels without arrays cannot leave them
+
+
+def test_compiled_code_is_entered_through_a_gate():
+    "A kernel without a gate is called by kernels only, or interpreted when Python calls it."
+    from boostlit.core.kernels import Kernel
+    from boostlit.lab.warming import all_kernels
+    modules = {name.rpartition(".")[0] for name in all_kernels() if ".lab." not in name}
+    found = []
+    for module in map(importlib.import_module, sorted(modules)):
+        known = {n: k for n, k in vars(module).items() if isinstance(k, Kernel)}
+        open_ = {n for n, k in known.items()
+                 if k.check is None and type(k).__call__ is Kernel.__call__} - NUMBERS_ONLY
+        for function in ast.walk(ast.parse(Path(module.__file__).read_text(encoding="utf-8"))):
+            plain = isinstance(function, ast.FunctionDef) and function.name not in known
+            if plain and not function.name.endswith("_in_numpy"):    # a form of an inner kernel
+                found += [f"{module.__name__}.{function.name} calls {call.func.id}"
+                          for call in ast.walk(function) if isinstance(call, ast.Call)
+                          and getattr(call.func, "id", "") in open_]
+    assert len(modules) > 8 and not found
+
+
+# ---------------------------------------------------------------- hostile inputs
+
+def test_hostile_inputs_in_short(tmp_path):
+    "Every function of the long run a few times, interpreted: it works, or refuses with a sentence."
+    from fuzz import Inputs
+    cases = Inputs(tmp_path)
+    first = 10**6                                   # not among the numbers of the long run
+    with warnings.catch_warnings(), np.errstate(all="ignore"), kernels("python"):
+        warnings.simplefilter("ignore")
+        ended = [cases.run(first + k) for k in range(4*len(cases.names))]
+    odd = [(first + k, *end) for k, end in enumerate(ended) if end[1] not in ("works", "refused")]
+    assert not odd, odd
+    assert {name for name, _ in ended} == set(cases.names)
+    assert len([1 for _, how in ended if how == "works"]) > .2*len(ended)
 
 
 # ---------------------------------------------------------------- mutants

@@ -156,29 +156,39 @@ def test_planted_words_are_found_and_ranked():
 # ---- rich blocks and the table of readings -------------------------------------------------------
 @pytest.mark.skipif(not images.have_cv2(), reason="OpenCV is not here")
 def test_folded_patches_do_not_know_left_from_right():
-    grey = np.random.default_rng(0).integers(0, 256, (76, 76)).astype(np.uint8)
+    grey = np.random.default_rng(0).integers(0, 256, (77, 77)).astype(np.uint8)
     two = [rich.fisher_patches(np.ascontiguousarray(v), "greys") for v in (grey, grey[:, ::-1])]
-    fine = np.r_[:169, len(two[0].y)//2:len(two[0].y)//2 + 169]        # 13 x 13 patches, both ways
-    rows = [np.c_[p.y, p.x, p.descriptors][fine] for p in two]
+    fine = np.r_[:121, len(two[0].y)//2:len(two[0].y)//2 + 121]        # 11 x 11 patches, both ways
+    rows = [np.c_[p.y, p.descriptors][fine] for p in two]
     a, b = (np.array(sorted(map(tuple, r.round(2).tolist()))) for r in rows)
     assert np.allclose(a, b, atol=.02)
-    assert 0 <= two[0].x.min() and two[0].x.max() <= 76
-    plain = [rich.sift_patches(np.ascontiguousarray(v), **rich.RECIPE, look=rich.dense_intensity)
+    assert np.abs(np.sort(two[0].x[fine]) - np.sort(two[1].x[fine])).max() <= 2    # of 77 pixels
+    assert 0 <= two[0].x.min() and two[0].x.max() <= 77
+    plain = [rich.sift_patches(np.ascontiguousarray(v), **rich.RECIPE, look=rich.dense_greys)
              for v in (grey, grey[:, ::-1])]
     assert not np.allclose(plain[0].descriptors, plain[1].descriptors, atol=.02)
 
 
-def test_boosting_through_all_components_ends_at_the_machine_on_all():
+def test_boosting_through_all_components_ends_at_least_squares_on_all():
     r = np.random.default_rng(1)
     y = np.arange(120) % 3
     blocks = r.normal(size=(4, 120, 10))
     blocks[:2, np.arange(120), y] += 2.
     grams = np.einsum("jnd,jmd->jnm", blocks, blocks).astype(np.float32)/10
-    found = rich.boosted_against_all(grams, y, np.arange(60), np.arange(60, 120), 4)
-    assert found["boosted"] == found["machine"] and found["rounds"] == found["components"] == 4
-    picks = np.array(found["chosen"].split(), int).reshape(4, 3)
-    assert (np.sort(picks, axis=0) == np.arange(4)[:, None]).all()     # each once per class
-    assert set(picks[:2].ravel()) == {0, 1}                            # those that know first
+    shares = np.array([1., 1., .5, .5])
+    found = rich.boosted_against_all(grams, shares, y, np.arange(60), np.arange(60, 120), 4)
+    assert found["boosted"] == found["squares"] and found["rounds"] == found["components"] == 4
+    picks = list(map(int, found["chosen"].split()))
+    assert sorted(picks) == [0, 1, 2, 3] and set(picks[:2]) == {0, 1}  # those that know first
+
+
+def test_sizes_and_places_of_components_do_not_matter():
+    r = np.random.default_rng(2)
+    blocks, fit = r.normal(size=(3, 50, 8)), np.arange(0, 50, 2)
+    moved = blocks*np.array([1., 30., .1])[:, None, None] + r.normal(size=(3, 1, 8))
+    even = [rich.even_grams(np.einsum("jnd,jmd->jnm", b, b), np.ones(3), fit)
+            for b in (blocks, moved)]
+    assert np.allclose(*even, atol=1e-4)
 
 
 def test_splits_are_added_to_the_stored_ones_of_the_same_codebook(tmp_path):

@@ -7,9 +7,10 @@ import pyarrow.parquet as pq
 import pytest
 from scipy.stats import fisher_exact
 from boostlit.mining.baskets import read_baskets
-from boostlit.mining.itemsets import closed_itemsets, frequent_itemsets, mine_itemsets
+from boostlit.mining.drop_in import frequent_patterns
+from boostlit.mining.itemsets import closed_itemsets, mine_itemsets
 from boostlit.mining.rules import (
-    association_rules, corrected, association_measures, rules_of_sets, significant_itemsets,
+    association_rules, corrected, association_measures, significant_itemsets,
 )
 
 BASKETS = [["Milk", "Onion", "Nutmeg", "Kidney Beans", "Eggs", "Yogurt"],
@@ -30,60 +31,30 @@ def random_frame(seed):
     return pd.DataFrame(X, columns=[f"item {k}" for k in range(X.shape[1])])
 
 
-# The call forms of mlxtend on top of this package.
-
-def apriori(df, min_support=.5, use_colnames=False, max_len=None):
-    if min_support <= 0:
-        raise ValueError("`min_support` must be a positive number within the interval `(0, 1]`.")
-    table = frequent_itemsets(df, float(min_support), max_len)
-    lists = table["items"].to_pylist()
-    if not use_colnames:
-        number = {str(name): k for k, name in enumerate(df.columns)}
-        lists = [[number[item] for item in row] for row in lists]
-    return pd.DataFrame({"support": table["support"].to_numpy()/max(len(df), 1),
-                         "itemsets": [frozenset(row) for row in lists]})
-
-
-fpgrowth = apriori
-
-
-def rules_shim(sets, num_itemsets, metric="confidence", min_threshold=.8):
-    names = sorted({item for row in sets["itemsets"] for item in row})
-    code = {name: k for k, name in enumerate(names)}
-    table = pa.table({"items": pa.array([sorted(code[i] for i in row) for row in sets["itemsets"]],
-                                        pa.list_(pa.int32())),
-                      "support": pa.array(np.rint(sets["support"]*num_itemsets).astype(np.int64))})
-    rules = rules_of_sets(
-        table, num_itemsets, len(names), pa.array(names), 0.0, False, True, "holm"
-    ).to_pandas()
-    rules = rules.rename(columns={"zhang": "zhangs_metric"})
-    return rules[rules[metric] >= min_threshold - 1e-12]
-
-
 @pytest.mark.parametrize("seed", range(12))
 def test_frequent_sets_are_those_of_mlxtend(seed):
     theirs = pytest.importorskip("mlxtend.frequent_patterns")
     frame = random_frame(seed)
     for support, length in ((.2, None), (.5, None), (.1, 2)):
         want = theirs.fpgrowth(frame, support, use_colnames=True, max_len=length)
-        got = fpgrowth(frame, support, use_colnames=True, max_len=length)
+        got = frequent_patterns.fpgrowth(frame, support, use_colnames=True, max_len=length)
         pairs = [dict(zip(t["itemsets"], t["support"])) for t in (want, got)]
         assert pairs[0].keys() == pairs[1].keys()
         assert all(abs(pairs[0][k] - pairs[1][k]) < 1e-12 for k in pairs[0])
 
 
 def test_the_example_of_mlxtends_manual():
-    got = apriori(one_hot(BASKETS), .6, use_colnames=True)
+    got = frequent_patterns.apriori(one_hot(BASKETS), .6, use_colnames=True)
     sets = dict(zip(got["itemsets"], got["support"]))
     assert len(sets) == 11
     assert (
         sets[frozenset(["Kidney Beans"])] == 1.0
         and sets[frozenset(["Onion", "Kidney Beans", "Eggs"])] == 0.6
     )
-    assert set(apriori(one_hot(BASKETS), .6)["itemsets"]) == {
+    assert set(frequent_patterns.apriori(one_hot(BASKETS), .6)["itemsets"]) == {
         frozenset(sorted(one_hot(BASKETS).columns).index(i) for i in s) for s in sets}
     with pytest.raises(ValueError, match="min_support"):
-        apriori(one_hot(BASKETS), 0.)
+        frequent_patterns.apriori(one_hot(BASKETS), 0.)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -97,11 +68,13 @@ def test_rules_are_those_of_mlxtend(seed, metric, least):
     want = theirs.association_rules(
         sets, num_itemsets=len(frame), metric=metric, min_threshold=least
     )
-    got = rules_shim(sets, len(frame), metric, least)
+    got = frequent_patterns.association_rules(
+        sets, len(frame), metric=metric, min_threshold=least
+    )
     key = lambda t, a, b: {
         (frozenset(x), frozenset(y)): i for i, (x, y) in enumerate(zip(t[a], t[b]))
     }
-    left, right = key(want, "antecedents", "consequents"), key(got, "antecedent", "consequent")
+    left, right = key(want, "antecedents", "consequents"), key(got, "antecedents", "consequents")
     border = {r for r, i in left.items() if abs(want[metric].iloc[i] - least) < 1e-9}
     border |= {r for r, i in right.items() if abs(got[metric].iloc[i] - least) < 1e-9}
     assert left.keys() - border == right.keys() - border
@@ -153,6 +126,10 @@ def test_a_fimi_file(tmp_path):
     ("semicolons.csv", "bread;käse\nbread;käse\n", ["bread", "käse"]),
     ("commas.csv", "bread, käse,,\nbread,käse,\n", ["bread", "käse"]),
     ("packed.dat.gz", "1 2\n1 2\n", [1, 2]),
+    ("hashtags.csv", "#cats,#love\n#cats,#love\n", ["#cats", "#love"]),
+    ("zeros.dat", "007 7\n7 007\n", ["007", "7"]),
+    ("barcodes.dat", "4006381333931 5\n5 4006381333931 \n", ["4006381333931", "5"]),
+    ("strange.csv", "a\u2028b,c\na\u2028b,c\n", ["a\u2028b", "c"]),
 ])
 def test_files_as_people_have_them(tmp_path, name, text, want):
     pack = gzip.compress if name.endswith(".gz") else bytes
@@ -172,7 +149,8 @@ def test_more_forms_of_lists():
     want = closed_itemsets(BASKETS, 2).to_pylist()
     views = pa.array(BASKETS, pa.list_view(pa.string()))
     short = pa.array(BASKETS, pa.list_(pa.string_view()))
-    for form in (iter(BASKETS), pd.DataFrame({"basket": BASKETS}), views, short):
+    forms = iter(BASKETS), dict(enumerate(BASKETS)), pd.DataFrame({"basket": BASKETS}), views, short
+    for form in forms:
         assert closed_itemsets(form, 2).to_pylist() == want
     pairs = pa.array([[1, 2], [1, 2]], pa.list_(pa.int64(), 2))
     assert closed_itemsets(pairs, 2).to_pylist() == [{"items": [1, 2], "support": 2}]
@@ -298,3 +276,10 @@ def test_attack_finds_planted_uncorrected_level():
     most = tables*(.05 + 3*np.sqrt(.05*.95/tables))
     assert claims["westfall-young"] <= most and claims["tarone"] <= most
     assert claims["plain"] > most            # the attack sees a level that is not kept
+
+
+def test_too_many_rules_are_refused_before_they_are_made():
+    wide = [list(range(12))]*3
+    with pytest.raises(ValueError, match="rules"):
+        association_rules(wide, 3, .5, "any", max_sets=5000)
+    assert len(association_rules(wide, 3, .5, max_sets=5000, redundant=True)) == 12*(2**11 - 1)

@@ -15,7 +15,8 @@ from sklearn.base import BaseEstimator
 from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.linear_model import LogisticRegression
 from boostlit import (AdaBoostClassifier, CompositionalBoostClassifier, DecisionStumpClassifier,
-                      GentleBoostClassifier, LPBoostClassifier, PairwiseBoostClassifier,
+                      GentleBoostClassifier, LPBoostClassifier, OneAndHalfClassLPBoost,
+                      PairwiseBoostClassifier,
                       QuadraticBoostClassifier, SparseBilinearClassifier, BilinearBoostClassifier,
                       load_model, save_model)
 from boostlit.core.models import (PLAIN, TABLE_FIELDS, Array, Each, Flag, Group, Labels, Names,
@@ -520,3 +521,14 @@ def test_any_name_that_a_file_may_have(tmp_path):
         save_model(est, tmp_path/name)
         assert answer(load_model(tmp_path/name), X) == answer(est, X)
     with pytest.raises(FileNotFoundError): load_model(tmp_path/("n"*300))
+
+
+def test_a_class_that_is_described_alone_goes_through_a_file(tmp_path):
+    "Both of its labels are the one that was named; with less than two nothing could be said."
+    est = OneAndHalfClassLPBoost(nu=.3, pos_label=1).fit(X[y == 1, :3], y[y == 1])
+    save_model(est, tmp_path/"m")
+    assert (load_model(tmp_path/"m").predict(X[:, :3]) == est.predict(X[:, :3])).all()
+    header, leaves = read_leaves(tmp_path/"m")
+    one = b'{"dtype": "<i8", "shape": [1]}\0' + np.ones(1, "<i8").tobytes()
+    leaves = [(p, k, one if p == "state.classes_" else d) for p, k, d in leaves]
+    refused_content(tmp_path, header, leaves, "at least 2")

@@ -32,7 +32,7 @@ from boostlit.pairwise import kernels as engine
 from boostlit.pairwise.boosting import PAIR_STUMP, PairStumpOracle, pair_scores, pairwise_reference
 from boostlit.pairwise.estimator import PairwiseBoostClassifier, best_cut, plot_directions
 from boostlit.pairwise.gentle_stumps import best_threshold, gentle_stumps, stump_scores
-from boostlit.pairwise.kernels import corner_bound, split_gain
+from boostlit.pairwise.kernels import corner_bound, direction, split_gain
 from boostlit.pairwise.lifting import (
     LiftedOracle,
     lift_products,
@@ -929,3 +929,12 @@ def test_attack_finds_planted_ridge_fisher():
         return 1 - abs(beta @ fisher) / np.linalg.norm(beta) / np.linalg.norm(fisher)
 
     assert angle(True) < 1e-12 and angle(False) > 1e-6  # planted: the constant forgotten
+
+
+def test_a_scatter_that_rounds_below_zero_has_a_direction():
+    "Classes that are single points: what is left of the scatter is a rounding error of any sign."
+    P, N, near = .4933802583454481, .5066197416545517, .9999999999999998
+    sums = near, -near, -.013239483309103628, .013239483309103628, near**2, -near**2, near**2
+    for mode in ("python", "compiled"):
+        with kernels(mode): x, y = direction(P, N, *sums)
+        assert abs(np.hypot(x, y) - 1) < 1e-12

@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT/".ci"))
 import prose  # noqa: E402
 
-SECONDS = 8.          # of witnesses per run of the tests
+SECONDS = 8.          # for witnesses that take a second and more, per run of the tests
 
 
 def page(tmp, text, code="", printed=""):
@@ -51,6 +51,7 @@ def test_every_number_in_prose_has_a_source():
     ("Some 98,765 rows, and 4321 more.", "", "", ["98,765", "4321"]),
     ("There are 7 of them.", "", "", []),
     ("# 17.93 in a heading", "", "", []),
+    ("## A heading\n\nThe error falls to 17.93 %.", "", "", ["17.93 %"]),
 ])
 def test_the_check_of_prose_sees_what_it_should(tmp_path, monkeypatch, text, code, printed, found):
     monkeypatch.setattr(prose, "rows", lambda paper: [])
@@ -157,21 +158,26 @@ def commit_seed():
     return int(git.stdout.strip()[:8] or "0", 16) if git.returncode == 0 else 0
 
 
+def chosen_witness(units, rng):
+    "One of the units that take less than a second, by chance; the cheapest if there is none."
+    return rng.choice([u for u in units if u["seconds"] < 1] or
+                      [min(units, key=lambda u: u["seconds"])])
+
+
 def test_a_sample_of_every_stored_table_comes_out_again():
-    "One witness of each stored run, chosen by the commit, then more while time lasts."
-    rng, spent = random.Random(commit_seed()), 0.
+    "One witness of each stored run, chosen by the commit; those that take long, in their turn."
     if not os.environ.get("BOOSTLIT_DATA"): pytest.skip("no data here")
-    asked, queue = 0, []
-    for name, units in cli.stored_witnesses().items():
-        order = rng.sample(units, len(units))
-        queue += [(k, u["seconds"], name, u) for k, u in enumerate(order)]
-    for _, seconds, name, unit in sorted(queue, key=lambda q: q[:3]):
-        if spent + seconds > SECONDS: continue
-        spent += seconds
-        asked += 1
+    rng, spent, left = random.Random(commit_seed()), 0., []
+    runs = [(name, units) for name, units in cli.stored_witnesses().items() if units]
+    for name, units in rng.sample(runs, len(runs)):
+        unit = chosen_witness(units, rng)
+        if unit["seconds"] >= 1 and spent + unit["seconds"] > SECONDS:
+            left.append(name)
+            continue
+        spent += unit["seconds"] if unit["seconds"] >= 1 else 0.
         differs = cli.ask_witness(unit)
         assert not differs, f"{name}: {unit['unit']} gives {differs}"
-    assert asked or not queue
+    print(f"{len(runs) - len(left)} of {len(runs)} stored tables asked; not this time: {left}")
 
 
 def test_cheap_tables_come_out_whole(tmp_path):

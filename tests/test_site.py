@@ -1,5 +1,7 @@
 """What of the site can be checked without Quarto: menus, links, ids, figures, width of code,
 reference pages, figures that move, the filter."""
+import ast
+import builtins
 import json
 import re
 import subprocess
@@ -46,6 +48,13 @@ def test_first_page_of_every_paper_is_one_menu_away():
     learn = hrefs(SITE["website"]["navbar"]["left"][0])
     rooms = ("compositional", "quadratic", "pairwise", "bilinear", "lpboost")
     assert all(f"{room}/index.ipynb" in learn for room in rooms)
+
+
+@pytest.mark.parametrize("room", ["compositional", "quadratic", "pairwise", "bilinear", "lpboost"])
+def test_the_map_of_a_paper_has_all_its_pages(room):
+    text = "\n".join(sources(BOOK/room/"index.ipynb", "markdown"))
+    pages = {p.name for p in PAGES if p.parent.name == room} - {"index.ipynb"}
+    assert sorted(page for page in pages if f"]({page})" not in text) == []
 
 
 def test_a_page_of_the_reference_for_every_public_name():
@@ -210,3 +219,66 @@ def test_words_can_be_read_in_both_themes():
         if "aria-pressed" in selector:
             page = "#0b5c8c"
         assert contrast(full, page) >= 4.5, (selector.strip(), colour)
+
+
+class Reads(ast.NodeVisitor):
+    "Names that a cell reads before it has them; what stands in functions is read later."
+    def __init__(self, have):
+        self.have, self.missing = have, []
+
+    def visit_FunctionDef(self, node):
+        self.have.add(node.name)
+
+    visit_ClassDef = visit_FunctionDef
+
+    def visit_Lambda(self, node):
+        pass
+
+    def visit_Import(self, node):
+        self.have.update((a.asname or a.name).split(".")[0] for a in node.names)
+
+    visit_ImportFrom = visit_Import
+
+    def visit_Name(self, node):
+        if isinstance(node.ctx, ast.Store):
+            self.have.add(node.id)
+        elif node.id not in self.have:
+            self.missing.append(node.id)
+
+    def visit_values_first(self, node):
+        "Assignments, loops and comprehensions read what stands behind before they set names."
+        first = node.value if isinstance(node, ast.Assign) else node.iter
+        self.visit(first)
+        for part in ast.iter_child_nodes(node):
+            if part is not first:
+                self.visit(part)
+
+    def visit_comprehension_first(self, node):
+        for part in node.generators:
+            self.visit_values_first(part)
+        for name in ("elt", "key", "value"):
+            if hasattr(node, name):
+                self.visit(getattr(node, name))
+
+    visit_Assign = visit_For = visit_comprehension = visit_values_first
+    visit_ListComp = visit_SetComp = visit_DictComp = visit_comprehension_first
+    visit_GeneratorExp = visit_comprehension_first
+
+
+def pressed(source):
+    "Cells that the press runs when it makes the site: exported ones and those that import."
+    if re.search(r"^#\|\s*(exports?|exporti|exec_doc)\b", source, re.M):
+        return True
+    return any(isinstance(n, (ast.Import, ast.ImportFrom)) for n in ast.walk(ast.parse(source)))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=IDS)
+def test_the_press_can_run_the_cells_it_needs(page):
+    "An import amid a cell makes the press run that cell, without the cells before it."
+    cells = [re.sub(r"^[%!].*", "pass", s, flags=re.M) for s in sources(page, "code")]
+    if not any(re.search(r"^#\|\s*export", s, re.M) for s in cells):
+        return
+    reads = Reads(set(dir(builtins)) | {"show_doc", "__name__", "__file__", "get_ipython"})
+    for source in filter(pressed, cells):
+        reads.visit(ast.parse(source))
+    assert not reads.missing

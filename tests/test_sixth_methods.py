@@ -1,12 +1,14 @@
 """Methods that nobody here has written, with the public names alone: each is short, passes
 scikit-learn's checks, inherits the controls, and can be saved."""
+import inspect
 import warnings
 
 import numpy as np
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from boostlit import (AdaBoost, Booster, Logistic, StumpOracle, load_model, save_model)
+from boostlit import (AdaBoost, Booster, Gentle, Logistic, SAMME, StumpOracle, load_model,
+                      save_model)
 from boostlit.core.stumps import STUMP
 
 
@@ -105,11 +107,111 @@ class HingeBoostClassifier(Booster):
     def make_oracle(self, X, codes): return StumpOracle(X, self.kinds_)
 
 
+class MislabelBoost(SAMME):
+    "The master of AdaBoost.M2: every row has a weight for each wrong label."
+    def mislabels(self, scores, y):
+        wrong = np.arange(len(scores))[:, None] != y
+        gaps = np.clip(scores - scores[y, np.arange(len(y))], -700, 700)
+        return wrong*np.exp(gaps/2)/(len(scores) - 1)
+
+    def losses(self, scores, y): return self.mislabels(scores, y).sum(axis=0)
+
+    def question(self, state):
+        weights = state.start*self.losses(state.scores, state.y)
+        return state.y, weights/weights.sum()
+
+    def answer(self, state, outputs, gain):
+        mass = state.start*self.mislabels(state.scores, state.y)
+        votes = self.spread(outputs, 1., state.n_classes)
+        own = votes[state.y, np.arange(len(state.y))]
+        error = .5*(mass/mass.sum()*(1 - own + votes)).sum()      # the pseudo-loss
+        return 0. if error >= .5 - 1e-10 else float(np.log((1 - error)/max(error, 1e-10)))
+
+    def update(self, state, outputs, coefficient):
+        state.scores += self.spread(outputs, coefficient, state.n_classes)
+        self.measure(state)
+
+    def spread(self, outputs, coefficient, n_classes):
+        return coefficient*(np.arange(n_classes)[:, None] == outputs)
+
+
+class AdaBoostM2Classifier(Booster):
+    "Freund and Schapire 1996, over stumps that name a class."
+    hypothesis, oracle_class, master, term = STUMP, StumpOracle, MislabelBoost, "stump"
+
+    def make_oracle(self, X, codes):
+        return StumpOracle(X, self.kinds_, n_classes=len(self.classes_))
+
+
+WAVE = np.dtype([("direction", "f8", (8,)), ("phase", "f8"), ("height", "f8")])
+
+
+class Waves:
+    "Cosines along random directions, with least-squares heights."
+    kind = "real"
+
+    def __init__(self, X, seed): self.X, self.rng = X, np.random.RandomState(seed)
+
+    def ask(self, targets, weights):
+        best, gain = None, -np.inf
+        for _ in range(15):
+            wave = np.array((self.rng.normal(size=8), self.rng.uniform(0, 7), 1.), WAVE)
+            says = self.outputs(wave)
+            slope, mass = (weights*targets) @ says, weights @ says**2
+            if slope**2/mass > gain:
+                wave["height"], best, gain = slope/mass, wave, slope**2/mass
+        return best, gain
+
+    def outputs(self, wave): return self.apply(wave, self.X)
+
+    @staticmethod
+    def apply(wave, X):
+        X = np.nan_to_num(X[:, :8])
+        return wave["height"]*np.cos(X @ wave["direction"][:X.shape[1]] + wave["phase"])
+
+
+class WaveBoostClassifier(Booster):
+    "Gentle boosting of waves; the hypotheses are records with a row of numbers in them."
+    hypothesis, oracle_class, master = WAVE, Waves, Gentle
+
+    def make_oracle(self, X, codes): return Waves(X, self.random_state or 0)
+
+
 METHODS = [
     RUSBoostClassifier(n_estimators=6, random_state=0),
     ObliqueBoostClassifier(n_estimators=6),
     HingeBoostClassifier(n_estimators=6),
+    AdaBoostM2Classifier(n_estimators=6),
+    WaveBoostClassifier(n_estimators=40, random_state=0),
 ]
+PARTS = [(UndersampledStumps, RUSBoostClassifier), (ObliqueStumps, ObliqueBoostClassifier),
+         (SquaredHinge, HingeBoostClassifier), (MislabelBoost, AdaBoostM2Classifier),
+         (Waves, WaveBoostClassifier)]
+
+
+@pytest.mark.parametrize("parts", PARTS, ids=lambda p: p[1].__name__)
+def test_a_method_has_at_most_thirty_lines(parts):
+    written = [line.strip() for part in parts for line in inspect.getsource(part).splitlines()]
+    assert len([line for line in written if line and not line.startswith('"')]) <= 30
+
+
+def test_a_master_of_classes_need_not_centre_its_votes():
+    "Two classes and three, under a master whose votes are not negative."
+    X, y = problem()
+    for labels in (y, np.where(X[:, 2] > .5, "third", y)):
+        model = AdaBoostM2Classifier(n_estimators=30).fit(X, labels)
+        assert model.score(X, labels) > .85 and (np.diff(model.history_["loss"]) < 0).all()
+        assert (model.predict(X) == model.classes_[model.predict_proba(X).argmax(1)]).all()
+        assert " : " in model.terms_["text"][0].as_py() and "+" not in model.terms_["text"][0].as_py()
+
+
+def test_what_a_method_does_not_say_is_asked_for():
+    X, y = problem()
+    with pytest.raises(AttributeError, match="features"):
+        WaveBoostClassifier(n_estimators=2).fit(X, y).feature_importances_
+    nameless = type("Nameless", (WaveBoostClassifier,), {"oracle_class": None})
+    with pytest.raises(AttributeError, match="set oracle_class"):
+        nameless(n_estimators=2).fit(X, y).predict(X)
 
 
 def expected_failures(estimator):

@@ -259,7 +259,7 @@ def test_shuffled_rows_give_the_same_bytes(make, monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(3000, 6))
     X[:, 4:] = X[:, 4:].round()
-    y = X[:, 0] * X[:, 1] + rng.normal(size=3000) > 0
+    y = X[:, 0] + X[:, 0] * X[:, 1] + rng.normal(size=3000) > 0
     mixed = rng.permutation(3000)
     a, b = make(n_estimators=80).fit(X, y), make(n_estimators=80, n_jobs=2).fit(X[mixed], y[mixed])
     assert (

@@ -3,7 +3,8 @@ import datetime
 import numpy as np
 import pyarrow as pa
 import pytest
-from boostlit import AdaBoostClassifier, DecisionStumpClassifier, load_model, save_model
+from boostlit import (AdaBoostClassifier, DecisionStumpClassifier, QuadraticBoostClassifier,
+                      load_model, save_model)
 from boostlit.core.tables import normalise_weights, tabular_input, to_arrow
 
 pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
@@ -55,15 +56,23 @@ def tables(name):
                     dict(pandas=pa.array(HOURS).cast(pa.decimal128(24, 2)).to_pylist(),
                          polars=pl.Series(HOURS.tolist()))),
     }
+    ends = pd.cut(HOURS, [-1, 99, 199, 299, 400])
+    forms["category of times"] = (times.dictionary_encode(), LATE,
+                                  dict(pandas=pd.Categorical(TIMES), polars=pl.Series(TIMES)))
+    forms["intervals"] = (pa.Table.from_pandas(pd.DataFrame({"c": ends}))["c"], LATE,
+                          dict(pandas=ends, polars=None))
     arrow, y, others = forms[name]
     noise = RNG.normal(size=N)
-    return y, [pa.table({"c": arrow, "noise": noise}),
-               pd.DataFrame({"c": others["pandas"], "noise": noise}),
-               pl.DataFrame({"c": others["polars"], "noise": noise})]
+    found = [pa.table({"c": arrow, "noise": noise}),
+             pd.DataFrame({"c": others["pandas"], "noise": noise})]
+    if others["polars"] is not None:
+        found.append(pl.DataFrame({"c": others["polars"], "noise": noise}))
+    return y, found
 
 
 NAMES = ["time", "zoned time", "date", "duration", "order", "words", "dictionary", "nullable",
-         "arrow-backed", "boolean", "boolean with gaps", "decimal"]
+         "arrow-backed", "boolean", "boolean with gaps", "decimal", "category of times",
+         "intervals"]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -121,6 +130,17 @@ def test_columns_keep_their_kind():
     assert est.predict(nothing).shape == (2,)
     missing = frame.assign(c=pd.NaT)
     assert est.predict(missing.astype({"c": "datetime64[us]"})).shape == (N,)
+
+
+@pytest.mark.parametrize("name, said", [
+    ("time", "c <= 2024-01-09 07:30 ? -1 : +1"), ("duration", "c <= 8 days, 7:30:00 ? -1 : +1"),
+    ("order", "c <= fair ? -1 : +1"), ("intervals", "c <= 99 to 199 ? -1 : +1"),
+    ("nullable", "c <= 199.5 ? -1 : +1 (missing +1)"), ("boolean", "c <= 0.5 ? -1 : +1")])
+def test_a_cut_is_told_in_the_words_of_its_column(name, said):
+    y, (arrow, *_) = tables(name)
+    assert AdaBoostClassifier(n_estimators=1).fit(arrow, y).terms_["text"][0].as_py() == said
+    product = QuadraticBoostClassifier(n_estimators=1, degree=1).fit(arrow, y)
+    assert product.terms_["text"][0].as_py() == f"({said})"
 
 
 def test_a_category_that_is_not_in_the_order_is_missing():

@@ -60,6 +60,9 @@ class EarlyStopping(Callback):
                  labels:list,       # of each part: signs, or class numbers
                  weights:"np.ndarray|None"=None, # of the rows
                  patience:int=10):  # rounds without progress before the end
+        if not isinstance(labels, (list, tuple)) or not labels or np.ndim(labels[0]) != 1:
+            raise ValueError("labels must be a list with the labels of each part, "
+                             f"got {type(labels).__name__}")
         self.X, self.labels, self.patience = X, labels, patience
         self.weights = normalise_weights(weights, len(labels[0]))
 

@@ -124,7 +124,7 @@ class ShapeDisplay:
         ShapeDisplay
             the estimator itself
         """
-        if getattr(est, "stumps_", None) is None:
+        if getattr(est, "stumps_", None) is None or not hasattr(est, "categories_"):
             raise ValueError("ShapeDisplay draws fitted ensembles of stumps")
         used = np.unique(class_stumps(est, run)[0]["feature"])
         parts = [(j, *shape_function(est, j, run=run)) for j in used]

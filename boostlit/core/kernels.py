@@ -204,12 +204,18 @@ class Kernel:
     def __init__(self, function, work=None, check=None):
         self.function, self.work, self.check = function, work, check
         self.fast = None
+        self.twin = function    # what runs while the work is small
         self.ready = False      # has it run compiled in this process?
         self.absent = False     # has it been looked for on disk, in vain?
         self.steps = 0          # interpreted so far
         self.__name__, self.__doc__ = function.__name__, function.__doc__
         self.__module__, self.__qualname__ = function.__module__, function.__qualname__
         self.__wrapped__ = function
+
+    def arrays(self, twin):
+        "Decorator: the same in whole arrays, bit for bit, to be run in place of the interpreter."
+        self.twin = twin
+        return twin
 
     def dispatcher(self):
         "The compiled function, made when first asked for."
@@ -240,7 +246,7 @@ class Kernel:
         steps = self.work(*args) if self.work is not None else 2**62
         if not self.at_hand(steps, args) and BUDGET.pays(steps):
             with np.errstate(all="ignore"):
-                return plain(self.function(*args))
+                return plain(self.twin(*args))
         known = stored(self.dispatcher(), args)
         with contextlib.nullcontext() if known else tell_compiling(self.__name__):
             result = self.compile_and_run(args)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 import warnings
 import numpy as np
-from .tables import normalise_weights, progress_bar
+from .tables import ONE_THREAD, normalise_weights, progress_bar
 
 # %% ../../nbs/core/03_loop.ipynb #a4516925
 KINDS = {"sign": "a sign", "silence": "a sign or silence",
@@ -296,6 +296,7 @@ class Run:
         del self.history[n_rounds:], self.marks[n_rounds:]
 
 # %% ../../nbs/core/03_loop.ipynb #c5028e9e
+@ONE_THREAD
 def converse(run:Run,                      # what to train
              callbacks:Iterable=(),        # called with the run after every round
             )->Run:                        # the same

@@ -13,7 +13,7 @@ import numpy as np
 from .kernels import Arg, kernel
 from .loop import Conversation, State, serves
 from .masters import TINY, AdaBoost, Gentle, half_log_odds
-from .stump_kernels import CODES, check_columns
+from .stump_kernels import CODES, check_columns, outputs_of_stumps
 from boostlit.core.stumps import (
     UNIT, StumpOracle, code_values, find_split, record_stump, shared_out, to_fixed,
 )
@@ -29,7 +29,7 @@ def _check_step(codes, value, factor, sign, weight, margin, signed, start, strid
         raise ValueError("start needs one weight, or one per row")
 
 # %% ../../nbs/core/14_loop_kernels.ipynb #418b5578
-@kernel(work=lambda codes, *rest: 6*len(codes), check=_check_step, codes=Arg(CODES, "n"),
+@kernel(work=lambda codes, *rest: 40 + len(codes)//16, check=_check_step, codes=Arg(CODES, "n"),
         value=Arg("float64", "k"), factor=Arg("float64", "k"), sign=Arg("int8", "n"),
         weight=Arg("float64", "n"), margin=Arg("float64", "n"), signed=Arg("int64", "n"),
         start=Arg("int64", "_"))
@@ -48,6 +48,17 @@ def stump_step(codes, value, factor, sign, weight, margin, signed, start, stride
         total += q
         wrong += start[i*stride]*np.int64(m <= 0)
     return total, wrong
+
+# %% ../../nbs/core/14_loop_kernels.ipynb #f144e206
+@stump_step.arrays
+def _stump_step(codes, value, factor, sign, weight, margin, signed, start, stride):
+    k = 2*codes.astype(np.int64) + (sign > 0)
+    weight *= factor[k]
+    margin += value[k]
+    whole = np.rint(weight*UNIT).astype(np.int64)
+    signed[:] = whole*sign
+    lost = margin <= 0
+    return whole.sum(), start[:len(lost)][lost].sum() if stride else start[0]*lost.sum()
 
 # %% ../../nbs/core/14_loop_kernels.ipynb #0d4e0716
 LABELS = np.array([-1., 1.])
@@ -203,7 +214,7 @@ class StumpGentle(_FusedStumps):
         self.note(stump, coefficient)
 
 # %% ../../nbs/core/14_loop_kernels.ipynb #29fbdd53
-@kernel(work=lambda stumps, alphas, X, out: 8*len(stumps)*len(X), stumps=Arg("records", "T"),
+@kernel(work=lambda stumps, alphas, X, out: 12*len(stumps) + len(stumps)*len(X)//64, stumps=Arg("records", "T"),
         alphas=Arg("float64", "T"), X=Arg("float64", "n d"), out=Arg("float64", "n"),
         check=lambda stumps, alphas, X, out: check_columns(stumps, X))
 def sum_stumps(stumps, alphas, X, out):
@@ -221,6 +232,15 @@ def sum_stumps(stumps, alphas, X, out):
                 value = s.right
             total += alphas[t]*value
         out[i] = total
+
+# %% ../../nbs/core/14_loop_kernels.ipynb #b11584fa
+@sum_stumps.arrays
+def _sum_stumps(stumps, alphas, X, out):
+    says, stumps = np.empty((1, len(X))), np.asarray(stumps)
+    out[:] = 0.
+    for t in range(len(stumps)):
+        outputs_of_stumps.twin(stumps[t:t + 1], X, says)
+        out += alphas[t]*says[0]
 
 # %% ../../nbs/core/14_loop_kernels.ipynb #ca9e73d4
 def ensemble_scores(stumps,       # array of dtype `STUMP`

@@ -98,9 +98,10 @@ def rebuild(node:dict,    # skeleton
 
 # %% ../../nbs/core/09_models.ipynb #9e967ad6
 def plain_dtype(dtype:np.dtype)->bool:
-    "Numbers, booleans, fixed-width strings, or records of these: nothing that holds an object."
+    """Numbers, booleans, fixed-width strings, or records of these and of rows of these: nothing
+    that holds an object."""
     if dtype.names is not None:
-        return all(plain_dtype(dtype[n]) for n in dtype.names) and not dtype.hasobject
+        return all(plain_dtype(dtype[n].base) for n in dtype.names) and not dtype.hasobject
     return dtype.kind in "biufU" and dtype.subdtype is None
 
 # %% ../../nbs/core/09_models.ipynb #1fd2856a
@@ -134,12 +135,18 @@ def array_from(data:bytes)->np.ndarray:
             raise ValueError("bad string array")
         return np.array(head["strings"], dtype=object).reshape(shape)
     kind = head["dtype"]
-    dtype = np.dtype([(str(n), str(t)) for n, t in kind] if isinstance(kind, list) else str(kind))
+    dtype = np.dtype([_field(*part) for part in kind] if isinstance(kind, list) else str(kind))
     fits = plain_dtype(dtype) and dtype.itemsize > 0 and dtype.itemsize*count == len(raw)
     if not fits: raise ValueError("array bytes do not fit its dtype and shape")
     array = np.frombuffer(raw, dtype=dtype).reshape(shape).copy()
     _check_letters(array)
     return array
+
+def _field(name, kind, shape=()):
+    "A field of a record: its name, its type, and how many of them."
+    if not all(type(s) is int and 0 < s < 1 << 20 for s in shape) or len(shape) > 4:
+        raise ValueError("bad shape of a field")
+    return (str(name), str(kind), tuple(shape)) if shape else (str(name), str(kind))
 
 def _check_letters(array):
     "Refuse strings with numbers that are no letters, which Python cannot hold."
@@ -257,7 +264,9 @@ class Array:
 
 # %% ../../nbs/core/09_models.ipynb #86bbb083
 def _same_kind(found, wanted):
-    return found.names is None and found.kind == wanted.kind and np.can_cast(found, wanted, "safe")
+    one, other = found.base, wanted.base
+    same = found.names is None and one.kind == other.kind and found.shape == wanted.shape
+    return same and np.can_cast(one, other, "safe")
 
 # %% ../../nbs/core/09_models.ipynb #49545911
 class Records:
@@ -289,13 +298,15 @@ class Labels:
     "Distinct labels of classes: numbers, booleans or strings."
     size: object = "classes"    # how many there are
     least: int = 2              # fewest allowed
+    different: bool = True      # is no label there twice?
 
     def build(self, value, sizes):
         "The labels, if no two are equal."
         if not isinstance(value, np.ndarray) or value.dtype.kind not in "biufUO":
             raise ValueError("is not an array of labels")
         _fit_shape(value.shape, (self.size,), sizes)
-        if len(value) < self.least or len(np.unique(value)) != len(value):
+        once = len(np.unique(value)) == len(value)
+        if len(value) < self.least or self.different and not once:
             raise ValueError(f"needs at least {self.least} labels, all of them different")
         if value.dtype.kind == "f": _fit_range(value, -LARGEST, LARGEST, sizes)
         return value
@@ -461,7 +472,11 @@ def build_state(cls:type,         # class of the estimator
                )->dict:           # the same, built from the declaration
     "Fitted attributes as the class declares them."
     fields = _declared(cls, parameters, state)
-    if fields is not None: return build_fields(fields, state, {})
+    if fields is not None:
+        built = build_fields(fields, state, {})
+        if built.get("n_iter_", 0) > len(built.get("history_", ())):
+            raise ValueError("its n_iter_ counts rounds that its history_ does not have")
+        return built
     odd = [k for k in state if hasattr(cls, k)]
     if odd: raise ValueError(f"its attribute {odd[0]} would hide a part of {cls.__name__}")
     return state

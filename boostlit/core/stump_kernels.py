@@ -130,8 +130,13 @@ def _check_split(HS, HW, n_codes, has_nan, nominal, lo, hi, S, W, criterion):
         raise ValueError(f"{HS.shape} sums do not hold features {lo} to {hi}")
 
 # %% ../../nbs/core/13_stump_kernels.ipynb #f51e2bcb
-@kernel(work=lambda HS, HW, n_codes, *rest: (1 + 5*rest[-1])*int(n_codes.sum()), check=_check_split,
-        HS=Arg("int64", "rows codes_"), HW=Arg("int64", "rows codes_"), n_codes=Arg("int64", "d"),
+def _split_steps(HS, HW, n_codes, has_nan, nominal, lo, hi, S, W, criterion):
+    "A walk for the entropy, arrays for the others."
+    codes = int(n_codes.sum())
+    return 6*codes if criterion == 1 else 30*(hi - lo) + codes//16
+
+@kernel(work=_split_steps, check=_check_split, HS=Arg("int64", "rows codes_"),
+        HW=Arg("int64", "rows codes_"), n_codes=Arg("int64", "d"),
         has_nan=Arg("bool", "d"), nominal=Arg("bool", "d"))
 def best_split(HS, HW, n_codes, has_nan, nominal, lo, hi, S, W, criterion):
     "Best (score, feature, code) over the features lo..hi; the first one wins ties."
@@ -155,8 +160,39 @@ def best_split(HS, HW, n_codes, has_nan, nominal, lo, hi, S, W, criterion):
             if score > best + tie: best, best_j, best_c = score, j, c
     return best, best_j, best_c
 
+# %% ../../nbs/core/13_stump_kernels.ipynb #b2fc3f6c
+def _cut_scores(HS, HW, m, has_nan, nominal, S, W, criterion):
+    "Scores of all cuts of one feature."
+    MS, MW = (float(HS[m]), float(HW[m])) if has_nan else (0., 0.)
+    cuts = m if nominal or m == 1 else m - 1
+    L, LW = HS[:cuts].astype(np.float64), HW[:cuts].astype(np.float64)
+    if not nominal: L, LW = np.cumsum(L), np.cumsum(LW)
+    R, RW = S - MS - L, W - MW - LW
+    if criterion == 0: return abs(MS) + np.abs(L) + np.abs(R)
+    base = MS*MS/MW if MW > 0 else 0.
+    return base + np.where(LW > 0, L*L/LW, 0.) + np.where(RW > 0, R*R/RW, 0.)
+
+@best_split.arrays
+def _best_split(HS, HW, n_codes, has_nan, nominal, lo, hi, S, W, criterion):
+    args = HS, HW, n_codes, has_nan, nominal, lo, hi, S, W, criterion
+    if criterion == 1: return best_split.function(*args)
+    best, best_j, best_c = -np.inf, lo, 0
+    S, W = float(S), float(W)
+    for j in range(lo, hi):
+        m = int(n_codes[j] - has_nan[j])
+        scores = _cut_scores(HS[j-lo], HW[j-lo], m, has_nan[j], nominal[j], S, W, criterion)
+        ahead = scores > np.maximum.accumulate(np.r_[best, scores])[:-1]
+        for c in np.flatnonzero(ahead).tolist():
+            if scores[c] > best + 1e-12*W: best, best_j, best_c = float(scores[c]), j, c
+    return best, best_j, best_c
+
 # %% ../../nbs/core/13_stump_kernels.ipynb #cc331a63
-@kernel(work=lambda H, m, has_nan, nominal, best, tie, votes: 2*H.size)
+def _check_cut(H, m, has_nan, nominal, best, tie, votes):
+    "Raise unless the histogram has a row for every code."
+    if not 0 <= m <= len(H) - has_nan: raise ValueError(f"H has {len(H)} rows, no {m} codes")
+
+@kernel(work=lambda H, m, has_nan, nominal, best, tie, votes: 2*H.size, check=_check_cut,
+        H=Arg("int64", "_ K"), votes=Arg("int64", "3 K"))
 def class_cut(H, m, has_nan, nominal, best, tie, votes):
     """Best (accuracy, code) of one feature's class histogram, code -1 if `best` stays; branch sums
     go to `votes`."""
@@ -380,7 +416,7 @@ def row_hashes(X:np.ndarray # (n, d) float64, C order
     return out
 
 # %% ../../nbs/core/13_stump_kernels.ipynb #f3dde687
-@kernel(work=lambda weight, *rest: 12*len(weight),
+@kernel(work=lambda weight, *rest: 60 + len(weight)//3,
         **dict.fromkeys(("weight", "start", "y", "step", "score"), Arg("float64", "n")))
 def exponential_step(weight, start, y, step, score):
     "score += step, weights from the scores without overflow; (training error, exponential loss)."
@@ -406,6 +442,28 @@ def exponential_step(weight, start, y, step, score):
         weight[i] /= total
     return error, loss
 
+# %% ../../nbs/core/13_stump_kernels.ipynb #9e37f948
+def _exponentials(x):
+    "The exponential of the C library for every number; NumPy's own may differ in the last bit."
+    return np.array(list(map(math.exp, x.tolist())))
+
+def _sum_of_sums(x):
+    "Blocks of 1,024 from left to right, and then the blocks."
+    total = 0.
+    for low in range(0, len(x), 1024): total += float(np.cumsum(x[low:low + 1024])[-1])
+    return total
+
+@exponential_step.arrays
+def _exponential_step(weight, start, y, step, score):
+    score += step
+    m = y*score
+    top = np.max(-m[start > 0], initial=-np.inf)
+    weight[:] = start*_exponentials(-m - top)
+    error = _sum_of_sums(np.where(m <= 0, start, 0.))
+    loss = _sum_of_sums(start*_exponentials(np.minimum(-m, 700.)))
+    weight /= _sum_of_sums(weight)
+    return error, loss
+
 # %% ../../nbs/core/13_stump_kernels.ipynb #a205357f
 def check_columns(stumps, X)->None:
     "Raise unless every stump looks at a column of X."
@@ -414,7 +472,7 @@ def check_columns(stumps, X)->None:
         raise ValueError(f"X has {X.shape[1]} columns, a stump looks at column {used.max()}")
 
 # %% ../../nbs/core/13_stump_kernels.ipynb #29e7e534
-@kernel(work=lambda stumps, X, out: out.size, stumps=Arg("records", "T"),
+@kernel(work=lambda stumps, X, out: 12*len(out) + out.size//64, stumps=Arg("records", "T"),
         X=Arg("float64", "n d"), out=Arg("float64", "T n"),
         check=lambda stumps, X, out: check_columns(stumps, X))
 def outputs_of_stumps(stumps, X, out):
@@ -428,3 +486,11 @@ def outputs_of_stumps(stumps, X, out):
             if v != v: out[t, i] = missing
             elif nominal: out[t, i] = left if v == threshold else right
             else: out[t, i] = left if v <= threshold else right
+
+# %% ../../nbs/core/13_stump_kernels.ipynb #18cc7728
+@outputs_of_stumps.arrays
+def _outputs_of_stumps(stumps, X, out):
+    for s, row in zip(np.asarray(stumps), out):
+        v = X[:, s["feature"]]
+        left = v == s["threshold"] if s["nominal"] else v <= s["threshold"]
+        row[:] = np.where(v != v, s["missing"], np.where(left, s["left"], s["right"]))

@@ -11,7 +11,7 @@ __all__ = ['STUMP', 'ALL_ROWS', 'SAMPLE', 'UNIT', 'WORTH', 'stump_value', 'stump
            'n_threads', 'shared_out', 'column_sums', 'find_split', 'Question', 'whole_question',
            'best_stump', 'record_stump', 'code_values', 'code_outputs', 'random_problem',
            'best_class_stump', 'record_class_stump', 'LearnerOracle', 'learner_says',
-           'real_outputs', 'fit_learner', 'describe_stump', 'DecisionStumpClassifier']
+           'real_outputs', 'fit_learner', 'describe_stump', 'read_stump', 'DecisionStumpClassifier']
 
 # %% ../../nbs/core/02_stumps.ipynb #2f7201e1
 import math
@@ -26,7 +26,7 @@ from .stump_kernels import (CRITERIA, best_split, class_split, distinct_columns,
                                          encode_columns, histograms, join_codes, outputs_of_stumps,
                                          row_hashes, sorted_values, take_apart)
 from .plots import readable
-from .tables import encode_labels, normalise_weights, tabular_input
+from .tables import cut_words, encode_labels, normalise_weights, tabular_input
 
 # %% ../../nbs/core/02_stumps.ipynb #fae23be8
 STUMP = np.dtype([("feature", np.int32), ("nominal", np.bool_), ("threshold", np.float64),
@@ -775,6 +775,7 @@ def describe_stump(stump,              # one record of dtype `STUMP`
                    values=None,        # how to print branch values; None for numbers
                    # which columns had missing values in training; None: not known
                    missing=None,
+                   readings=None,      # how each column was read, see `cut_words`
                   )->str:              # one sentence
     "The stump as a sentence."
     j, t = int(stump["feature"]), float(stump["threshold"])
@@ -783,11 +784,20 @@ def describe_stump(stump,              # one record of dtype `STUMP`
     if stump["nominal"]:
         known = words is not None and t == int(t) and 0 <= t < len(words)
         test = f"{name} = {words[int(t)] if known else format(t, '.6g')}"
-    else: test = f"{name} <= {t:.6g}"
+    else: test = f"{name} <= {cut_words(t, readings[j] if readings else 'number', words)}"
     show = (lambda v: f"{v:+.4g}") if values is None else values
     said = f"{test} ? {show(stump['left'])} : {show(stump['right'])}"
     quiet = missing is not None and not missing[j]
     return said if quiet else f"{said} (missing {show(stump['missing'])})"
+
+def read_stump(est,          # a fitted estimator, which knows its table
+               stump,        # one record of dtype `STUMP`
+               names=None,   # names of the columns
+               values=None,  # how to print branch values; None for numbers
+              )->str:        # one sentence
+    "The stump in the words of the table that an estimator was fitted on."
+    return describe_stump(stump, names, getattr(est, "categories_", None), values,
+                          getattr(est, "missing_", None), getattr(est, "readings_", None))
 
 # %% ../../nbs/core/02_stumps.ipynb #abb8ff1a
 class DecisionStumpClassifier(ClassifierMixin, BaseEstimator):

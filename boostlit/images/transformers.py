@@ -62,6 +62,7 @@ def _grey_array(image):
         raise ValueError(f"a picture is (height, width) or (height, width, 3), got {image.shape}")
     if image.dtype.kind not in "buif":
         raise ValueError(f"a picture holds numbers, not {image.dtype}")
+    if not image.size: raise ValueError(f"a picture needs pixels, got the shape {image.shape}")
     deep = image.dtype == np.uint16                       # sixteen bits, if the values need them
     unit = image.dtype.kind in "bf"                       # between zero and one, if they fit
     if image.ndim == 3: image = image[:, :, :3]@([.299, .587, .114] if image.shape[2] > 1 else [1.])

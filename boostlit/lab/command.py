@@ -124,12 +124,12 @@ def _finished(path:Path, code:str)->dict|None:
 def _make(r, out, n_jobs, progress, only):
     "Run an item, or some of its rows."
     some = {} if only is None or not takes_only(r) else {"only": only}
-    start = time.perf_counter()
+    start = time.process_time()
     with watching() as units:
         made = r.run(n_jobs=n_jobs, out=Path(out)/"units"/r.name, progress=progress, **some)
     rows = [{"item": r.item, **plain_values(dict(row)), "paper": r.paper} for row in made]
     read = sum(u["seconds"] for u in units if u["seconds"] == u["seconds"])
-    seconds = max(time.perf_counter() - start, read)      # units of an earlier run count as well
+    seconds = max(time.process_time() - start, read)   # units of other processes and runs count
     record = run_record(r, rows, seconds, witnesses(units), len(units))
     return {"paper": r.paper, "item": r.item, "title": r.title, "whole": not some,
             "record": record, "rows": rows}
@@ -357,6 +357,7 @@ def _compare(key, stored, again, found, say):
         found["different"].append(key)
         say(f"DIFFERS {name}: stored {stored:.6g}, now {float(again):.6g}")
 
+# %% ../../nbs/lab/02_command.ipynb #cb0bbdd8
 def store_log(found:dict, seed:int, seconds:float, folder=None)->Path: # the file
     "Keep what a verification found with the package."
     path = Path(str(folder or files("boostlit").joinpath("data")))/"verified.json"
@@ -416,7 +417,7 @@ def refresh(wanted=(),         # papers and items; everything by default
     from joblib import Parallel, delayed
     found: dict[str, list] = dict(again=[], sampled=[], different=[], unasked=[])
     runs = due(wanted, modules, say)
-    for r, run in runs:
+    for r, _ in runs:
         if reason := why_not(r, True, True): _note(found, "unasked", r, reason, say)
     able = [(r, run) for r, run in runs if r.name not in found["unasked"]]
     short = [(r, run) for r, run in able if not run["units"] or run["seconds"] <= seconds/2]
@@ -446,6 +447,7 @@ def _stamp(r, run, count, differs, found, say):
     store_run(r.paper, r.name, {**run, "sampled": stamp})
     _note(found, "sampled", r, f"{count} of {stamp['of']} units", say)
 
+# %% ../../nbs/lab/02_command.ipynb #fd517d5c
 def _make_again(r, run, out, found, say):
     "Run a short item whole; store it if nothing has changed in the promised digits."
     doc = run_item(r, out, 1, False)
@@ -545,6 +547,7 @@ def reproduce_verb(args)->int:
                        store=args.store, budget=args.budget or math.inf)
     return 1 if result["failed"] else 0
 
+# %% ../../nbs/lab/02_command.ipynb #91cdc6e5
 def _verify_verb(args)->int:
     start = time.perf_counter()
     found = verify(args.verify, args.seed, args.budget or 1800., args.jobs, args.out,

@@ -5,7 +5,7 @@ wins; and a problem that no sum of stumps can solve"""
 
 # %% auto #0
 __all__ = ['RULE_SETS', 'RULE_METHODS', 'QUANTITIES', 'SILENCES', 'THRESHOLDS', 'TAUS',
-           'checkerboard', 'table1', 'table1_numerals', 'contender', 'compare_fold',
+           'checkerboard', 'table1_unit', 'table1', 'table1_numerals', 'contender', 'compare_fold',
            'against_stumps', 'reading_fold', 'rule_readings', 'tau_unit', 'tau_rows']
 
 # %% ../../nbs/compositional/06_tables.ipynb #b070e460
@@ -32,24 +32,29 @@ def checkerboard(n:int=400,    # samples
     return X, y.astype(int)
 
 # %% ../../nbs/compositional/06_tables.ipynb #3c299dc6
-def _table1_rows(names):
+def table1_unit(name:str)->dict:
+    "One column of Table 1."
+    return table1_column(name)
+
+def _table1_rows(names, out, progress):
+    units = run_units(table1_unit, [dict(name=n) for n in names], out, progress=progress)
     same = dict(paper=0, item="Table 1", method="compositional", spread="", seeds=1,
                 link="compositional/02_rules.ipynb", comment="")
-    return [dict(same, dataset=n, quantity=q, value=v) for n in names for q,
-            v in table1_column(n).items()]
+    return [dict(same, dataset=u["name"], quantity=q, value=v) for u in units.to_pylist()
+            for q, v in u.items() if q != "name"]
 
 @reproduction(0, "Table 1", full=False,
               title="Closed sets, rules and errors on breast cancer and wine, digit for digit")
 def table1(n_jobs=1, out=None, progress=True):
     "Table 1 without numerals; needs no download."
-    return _table1_rows(["cancer", "wine"])
+    return _table1_rows(["cancer", "wine"], out, progress)
 
 # %% ../../nbs/compositional/06_tables.ipynb #eea1eb27
 @reproduction(0, "Table 1", needs=("mfeat",), full=True,
               title="Closed sets, rules and errors on the numerals, digit for digit")
 def table1_numerals(n_jobs=1, out=None, progress=True):
     "Table 1, handwritten numerals."
-    return _table1_rows(["numeral"])
+    return _table1_rows(["numeral"], out, progress)
 
 # %% ../../nbs/compositional/06_tables.ipynb #241aba54
 RULE_SETS: dict[str, Any] = {
@@ -176,6 +181,7 @@ def tau_unit(tau:float, rounds:int=30)->dict:
         wrong.append(est.predict(ds.X[i:i + 1])[0] != ds.y[i])
     return dict(error=100*float(np.mean(wrong)))
 
+# %% ../../nbs/compositional/06_tables.ipynb #faa5da6c
 @reproduction(0, "Tau", title="tau by leave-one-out on wine, as the paper chooses it")
 def tau_rows(n_jobs=1, out=None, progress=True):
     "Leave-one-out errors for a grid of tau."

@@ -390,7 +390,7 @@ class Reproduction:
             .replace(".", "")
         )
 
-
+# %% ../../nbs/lab/01_experiments.ipynb #6adf2e9e
 REPRODUCTIONS: dict[str, Reproduction] = {}
 
 # %% ../../nbs/lab/01_experiments.ipynb #736fe6d1

@@ -233,7 +233,7 @@ def many_rows(n:int=50_000, kind:str="table")->Sample:
     return Sample(X[:n], y[:n], None, X[n:], columns=2 if kind == "pairs" else 1)
 
 # %% ../../nbs/guide/11_laws.ipynb #1a46eb4e
-LARGE = {  # what the order of fifty thousand rows may change: nothing, or the last digits
+LARGE: dict[str, tuple] = {  # what the order of the rows may change: nothing, or the last digits
     "DecisionStump": ("table", {}, EXACT), "AdaBoost": ("table", dict(n_estimators=3), EXACT),
     "GentleBoost": ("table", dict(n_estimators=3), EXACT),
     "LogitBoost": ("table", dict(n_estimators=3), EXACT),

@@ -309,6 +309,7 @@ def _beyond_name(unit)->str:
     few = unit.get("max_bins") and unit["method"] == "quadratic"
     return "quadratic, 64 bins" if few else unit["method"]
 
+# %% ../../nbs/quadratic/07_tables.ipynb #c2ee7235
 @reproduction(paper=1, item="Beyond Table 2", needs=TABLE_SETS,
               title="third order, exact search, fewer bins")
 def beyond_table2(n_jobs=1, out=None, progress=True, only=None):

@@ -34,6 +34,7 @@ def last_unit(printed:str # a number as the paper prints it
     "What rounding may have hidden."
     return 10.**-len(str(printed).partition(".")[2])
 
+# %% ../../nbs/lab/12_readings.ipynb #30abb98f
 def weigh(printed:dict,      # key -> number as printed, text
           readings:dict,     # name -> {key: our mean}
           spread:dict,       # key -> spread of single runs

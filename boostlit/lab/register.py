@@ -201,6 +201,7 @@ def bare_mentions(folder)->list: # sentences
                     if not own: gaps.append(f"{page.relative_to(root).as_posix()}: {kind} {number}")
     return gaps
 
+# %% ../../nbs/lab/10_register.ipynb #896dbf63
 def _plain_prose(cell:str)->str:
     "Markdown without code, links, headings, and labels and titles of statements."
     text = re.sub(r"```.*?```|`[^`]*`|<!--.*?-->", " ", cell, flags=re.S)

@@ -74,6 +74,7 @@ def ledger_text(table, # from `fresh_ledger`
             lines.append(f"  paper {k} ({PAPERS.get(k, ('?', '?'))[1]}): {counted(here)}")
     return lines
 
+# %% ../../nbs/lab/08_report.ipynb #6f6957b4
 def _columns(rows)->list:
     "Rows as text in columns."
     cells = [["", "data", "method", "quantity", "paper", "ours", "kind", "verdict"]]
@@ -170,6 +171,8 @@ document.querySelectorAll('table.ledger th').forEach(h => {
 document.querySelectorAll('.sieve').forEach(b => { b.oninput = () => siftLedger(b); });
 showRow();
 """
+
+# %% ../../nbs/lab/08_report.ipynb #d29f5309
 SITE = "https://boostlit.github.io/boostlit/"
 
 # %% ../../nbs/lab/08_report.ipynb #9bbdd44c
@@ -216,6 +219,7 @@ def _number_cell(value, text)->str:
 def _first(words)->str:
     return words.partition(" ")[0]
 
+# %% ../../nbs/lab/08_report.ipynb #db40996b
 def _row_html(r, notes, base)->str:
     "One row: the key, both numbers, the interval, the verdict, the note, address and command."
     e = html.escape
@@ -281,6 +285,7 @@ def _grid_cell(r)->str:
     return (f"<td class=gap{shade}>{_show(r['paper_value'], printed=html.escape(r['printed']))}"
             f"<br><small>{_show(r['our_value'])}</small></td>")
 
+# %% ../../nbs/lab/08_report.ipynb #1012271a
 def grid_html(rows, # rows of one item and one quantity
              )->str: # "" if there is no grid
     "A table as the paper prints it, ours below each number; darker is further apart."
@@ -334,6 +339,7 @@ def item_figure(rows, # ledger rows of one item
 # %% ../../nbs/lab/08_report.ipynb #5742060b
 VERDICT_COLOURS = dict(zip(VERDICTS, (PALETTE[2], PALETTE[0], PALETTE[4], PALETTE[1], PALETTE[3])))
 
+# %% ../../nbs/lab/08_report.ipynb #7b33b0d2
 def verdict_figure(rows, # rows of the ledger
                   ):     # matplotlib figure
     "One bar per paper: its results, divided by verdict."
@@ -458,6 +464,7 @@ def report_html(table,     # from `fresh_ledger`
             "<meta name=viewport content='width=device-width'><title>boostlit: reproduction</title>"
             f"<style>{_CSS}</style>{''.join(parts)}<script>{_JS}</script></html>")
 
+# %% ../../nbs/lab/08_report.ipynb #df37f92a
 def ledger_program()->str:
     "Style and program of the ledger, for a page of its own."
     return f"<style>{_CSS.replace('body{', '.nobody{')}</style><script>{_JS}</script>"

@@ -140,7 +140,8 @@ def lpboost_fields(state:dict, program:str)->dict:
     language = state.get("language_")
     language = language if isinstance(language, str) else "?"
     fields = language_fields(language)
-    if program != "one-class": fields["classes_"] = Labels("classes", least=1)
+    if program != "one-class":      # a class that is described alone stands for both
+        fields["classes_"] = Labels("classes", different=program == "two-class")
     fields.update(language_=Text(*(k for k in LANGUAGES if k != "learner")), history_=Table(),
                   models_=Each(model_fields(language), "programs"),
                   n_iter_=OrMissing(Whole("kept", 0, 2**40)),
@@ -161,7 +162,7 @@ def check_models(est:Any)->None:
                 support is not None and len(support) != patterns):
             raise ValueError("its models_ hold constants and patterns that do not add up")
         check_patterns(est, m["patterns"])
-    few = est.program == "two-class" and len(est.classes_) < 2
+    few = est.program != "one-class" and len(est.classes_) < 2
     if few or hasattr(est, "classes_") and len(est.models_) not in (1, len(est.classes_)):
         raise ValueError("its models_ do not match its classes_")
 

@@ -97,7 +97,7 @@ def _numbered(pointers, items, n_items=None)->Baskets:
         raise ValueError(f"item {largest - 1} does not fit the 32-bit numbers of the output; "
                          "renumber the items "
                          "from 0 without gaps")
-    return Baskets(np.asarray(pointers, np.int64), items.astype(np.int32),
+    return Baskets(np.asarray(pointers, np.int64), items.astype(np.int32, copy=False),
                    largest if n_items is None else n_items, None)
 
 # %% ../../nbs/mining/00_baskets.ipynb #cfb46a35
@@ -235,10 +235,9 @@ def _blocks(path, size=1 << 24):
             raise ValueError(f"{os.fspath(path)!r} is no text in UTF-8: {error}") from None
 
 def _split(lines, separator)->list:
-    "Words of every line; quotes may hold a separator, and lines with # % @ in front are remarks."
-    lines = [line for line in lines if not line.startswith(("#", "%", "@"))]
+    "Words of every line; quotes may hold a separator. FIMI files have remarks: # % @ in front."
     if separator is None:
-        return [line.split() for line in lines]
+        return [line.split() for line in lines if not line.startswith(("#", "%", "@"))]
     if any('"' in line for line in lines):
         rows: Any = csv.reader(lines, delimiter=separator, skipinitialspace=True)
     else:
@@ -262,14 +261,15 @@ def from_file(path, order=None, item=None)->Baskets:
     for block in _blocks(path):
         if not lengths and separator and separator not in block and ";" in block:
             separator = ";"
-        rows = _split(block.splitlines(), separator)
+        rows = _split(block.removesuffix("\n").split("\n"), separator)
         flat = [word for row in rows for word in row]
         lengths += [len(row) for row in rows]
         parts.append(np.fromiter((code.setdefault(word, len(code)) for word in flat), np.int32,
                                  len(flat)))
     pointers = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
     items, words = np.concatenate(parts or [np.empty(0, np.int32)]), list(code)
-    if words and all(word.isdecimal() for word in words):
+    if words and all(word.isdecimal() and str(int(word)) == word and int(word) < 2**31 - 1
+                     for word in words):
         return _numbered(pointers, np.array([int(word) for word in words])[items])
     return _named(pointers,
                   pa.DictionaryArray.from_arrays(pa.array(items), pa.array(words, pa.string())))
@@ -312,7 +312,7 @@ def read_baskets(transactions:Any, # lists, Series of lists, long table, one-hot
         return from_file(data, order, item)
     module = type(data).__module__.split(".")[0]
     if module == "polars":
-        data = data.to_arrow()
+        data = (data.collect() if hasattr(data, "collect") else data).to_arrow()
         module = "pyarrow"
     if module == "pandas":
         return _from_pandas(data, order, item)
@@ -324,6 +324,8 @@ def read_baskets(transactions:Any, # lists, Series of lists, long table, one-hot
         return from_sparse(data)
     if isinstance(data, np.ndarray):
         return from_lists(data) if data.ndim == 1 and data.dtype == object else from_matrix(data)
+    if isinstance(data, dict):
+        data = list(data.values())
     if isinstance(data, (list, tuple)) or hasattr(data, "__next__"):
         return from_lists(data)
     return from_matrix(np.asarray(data))

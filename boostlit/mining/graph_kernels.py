@@ -95,7 +95,12 @@ def _follow(code, k, walks, m, n_now, label, edge, have, n_edge, n_node):
     return out, c
 
 # %% ../../nbs/mining/09_graph_kernels.ipynb #d7e534f1
-@kernel(work=lambda code, length, *rest: 40*(length + 1)**3)
+def _check_rows(code, length, *rest):
+    "Raise unless the code has so many rows."
+    if not 0 <= length <= len(code): raise ValueError(f"a code of {len(code)} rows has no {length}")
+
+@kernel(work=lambda code, length, *rest: 40*(length + 1)**3, check=_check_rows,
+        code=Arg("int32", "_ 4"))
 def is_minimal(code, length, root, n_edge, n_node):
     "Is this code the smallest one of its graph?"
     label, edge = code_graph(code, length, root)

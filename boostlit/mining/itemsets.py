@@ -458,8 +458,8 @@ def mine_itemsets(transactions, min_support, target:str="closed", max_length:int
     "Mines itemsets into one Arrow table, or hands the chunks to a callback."
     baskets = read_baskets(transactions)
     batches, total = [], 0
-    many = ("itemsets at this support; raise min_support, set max_length, allow more with max_sets, "
-            "or stream them with iter_itemsets")
+    many = ("itemsets at this support; raise min_support, set max_length, allow more with "
+            "max_sets, or stream them with iter_itemsets")
     try:
         for batch in iter_itemsets(baskets, min_support, target, max_length, y, min_confidence,
                                    progress=progress, length=length, n_jobs=n_jobs, form=form):

@@ -11,6 +11,7 @@ __all__ = ['association_measures', 'corrected', 'association_rules', 'rules_of_s
 from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from scipy.special import chdtrc, gammaln
 from scipy.stats import hypergeom
 from ..core.tables import progress_bar
@@ -186,6 +187,10 @@ def association_rules(transactions:Any,           # anything `read_baskets` take
     baskets = read_baskets(transactions, order, item)
     n = len(baskets.pointers) - 1
     table = mine_itemsets(baskets, min_support, "frequent", max_length, max_sets=max_sets)
+    many = np.exp2(arrow_numbers(pc.list_value_length(table["items"]))).sum()
+    if consequents == "any" and many > 10*max_sets:
+        raise ValueError(f"{many:,.0f} rules; raise min_support, set max_length, allow more with "
+                         "max_sets, or ask for single consequents")
     return rules_of_sets(table, n, baskets.n_items, baskets.names, min_confidence,
                          consequents == "single",
                          redundant, correction)

@@ -82,8 +82,9 @@ def check_settings(est):
     kinds = (*PROJECTIONS, "lifted")
     if est.projection not in kinds:
         raise ValueError(f"projection must be one of {', '.join(kinds)}, got {est.projection!r}")
-    if est.learning_rate is not None and not 0 < est.learning_rate <= 1:
-        raise ValueError(f"learning_rate must lie in (0, 1], got {est.learning_rate!r}")
+    rate = est.learning_rate
+    if rate is not None and not (isinstance(rate, (int, float, np.number)) and 0 < rate <= 1):
+        raise ValueError(f"learning_rate must lie in (0, 1], got {rate!r}")
     if est.ridge is not None and not 0 <= est.ridge < math.inf:
         raise ValueError(f"ridge must be None or not negative, got {est.ridge!r}")
     if not isinstance(est.symmetric, (bool, np.bool_)):

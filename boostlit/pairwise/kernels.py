@@ -229,7 +229,7 @@ def direction(P, N, a, b, sa, sb, aa, ab, bb):
         s22 += ridge
     x, y = s22*g1 - s12*g2, s11*g2 - s12*g1
     size = math.sqrt(x*x + y*y)
-    if not size > 1e-12*(s11 + s22)*math.sqrt((aa + bb)/(P + N)):   # the means coincide
+    if not size > 1e-12*max(0., s11 + s22)*math.sqrt((aa + bb)/(P + N)):   # the means coincide
         return fallback, -fallback
     return x/size, y/size
 

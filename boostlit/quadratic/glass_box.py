@@ -34,7 +34,7 @@ from ..core.models import TABLE_FIELDS, Array, Each, Labels, Real, Table, Text
 
 from ..core.plots import PALETTE, ModelDisplay
 
-from ..core.stumps import midpoints, quantile_cuts
+from ..core.stumps import midpoints, n_threads, quantile_cuts
 
 # %% ../../nbs/quadratic/09_glass_box.ipynb #d4a7279f
 from ..core.tables import (encode_labels, history_table, normalise_weights,
@@ -1034,6 +1034,7 @@ def _check_parameters(est):
         pair_bins=(2, 254),
         n_iter_no_change=(1, 10**9),
     )
+    n_threads(est.n_jobs)
     for name, (low, high) in ranges.items():
         v = getattr(est, name)
         if isinstance(v, bool) or not isinstance(v, (int, np.integer)) or not low <= v <= high:
@@ -1042,7 +1043,8 @@ def _check_parameters(est):
         learning_rate=1.0, validation_fraction=0.9, l2=np.inf, min_curvature=np.inf
     ).items():
         v = getattr(est, name)
-        if not isinstance(v, (int, float, np.number)) or not 0 < v <= high:
+        number = isinstance(v, (int, float, np.number)) and not isinstance(v, bool)
+        if not number or not 0 < v <= high:
             raise ValueError(f"{name} must be a positive number of at most {high}, got {v!r}")
     if not 0 <= est.bar < 1: raise ValueError(f"bar must lie in [0, 1), got {est.bar!r}")
     if est.n_pairs is not None and (

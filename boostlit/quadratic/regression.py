@@ -23,7 +23,7 @@ from ..core.controls import EarlyStopping, RowSample
 from ..core.exports import Scorecard, Term, make_card, probed_term
 from ..core.loop import Progress, Run, State, conversation, converse
 from ..core.models import TABLE_FIELDS, Array, Real, Records, Table, Whole
-from ..core.stumps import STUMP, StumpOracle, describe_stump, stump_outputs
+from ..core.stumps import STUMP, StumpOracle, read_stump, stump_outputs
 from ..core.tables import history_table, normalise_weights, tabular_input
 from .boosting import ProductOracle
 
@@ -222,7 +222,7 @@ class _SumReader(_SumRegressor):
         """The terms in words, one row per term."""
         check_is_fitted(self)
         names = feature_names(self)
-        words = lambda factors: [describe_stump(s, names, self.categories_) for s in factors]
+        words = lambda factors: [read_stump(self, s, names) for s in factors]
         joined = lambda parts: parts[0] if len(parts) == 1 else " x ".join(f"({p})" for p in parts)
         return terms_table([{"round": t + 1, "weight": float(a), "kind": self.term,
                              "text": joined(words(f)),
