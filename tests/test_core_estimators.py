@@ -105,7 +105,7 @@ def test_few_rows_are_not_shouted_about(model):
     "On few noisy rows probabilities stay better than the prior's, and no label changes."
     g = np.random.default_rng(0)
     X = g.normal(size=(150, 8))
-    y = (X[:, 0] + 1.2*g.normal(size=150) > 0).astype(int)
+    y = (X[:, 0] + .5*g.normal(size=150) > 0).astype(int)
     fitted = clone(model).fit(X[:50], y[:50])
     P = fitted.predict_proba(X[50:])
     loss = -np.log(P[np.arange(100), y[50:]]).mean()
