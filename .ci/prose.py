@@ -34,8 +34,8 @@ LABELS = re.compile(
     r"[A-Z]?\(?\d+(?:\.\d+)*\)?(?:\s*(?:,|–|-|and|to|or|/)\s*[A-Z]?\(?\d+(?:\.\d+)*\)?)*",
     re.I)
 YEARS = re.compile(r"\b(?:19|20)\d\d\b")
-MEASURES = re.compile(r"\b\d+\.\d+\.\d+\b|\bdoi[:\s]*10\.\S+|\b\d+[- ]bits?\b|\b\d+°|\b\d+ ?% interval"
-                      r"|\bApache 2\.0"
+MEASURES = re.compile(r"\b\d+\.\d+\.\d+\b|\bdoi[:\s]*10\.\S+|\b\d+[- ]bits?\b|\b\d+°"
+                      r"|\b\d+ ?% interval|\bApache 2\.0"
                       r"|\(\d{4}\) \d+–\d+|\b(?:in|of|from|than) 0\.[12]\b(?!\s*%)|minus 35 box"
                       r"|MultiMedia \d+")
 NAMES = re.compile(r"\b1\.5-class|\b\w*[A-Za-z_-]\d[\w.-]*|\b\d+(?:th|st|nd|rd|D|d|x)\b|\bx86\w*")

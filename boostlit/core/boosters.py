@@ -31,7 +31,7 @@ from sklearn.utils._param_validation import (
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import check_is_fitted
 from .controls import EarlyStopping, RowSample, hash_arrays, hold_out
-from .loop import Progress, Run, conversation, converse
+from .loop import Progress, Run, after_rounds, conversation, converse
 from .loop_kernels import ensemble_scores
 from .edges import nothing_shows
 from .masters import SAMME, AdaBoost, Gentle, Logistic, Multinomial
@@ -472,7 +472,7 @@ class Booster(_Declared):
         progress = [Progress()] if self.verbose else []
         converse(run, progress + stopping + list(self.callbacks or []))
         keep_run(self, run)
-        if validation is None: self.reconsider(rows, codes, weights)
+        if validation is None: after_rounds(run, lambda: self.reconsider(rows, codes, weights))
         return self
 
     def reconsider(self, X:Any, codes:np.ndarray, weights:"np.ndarray|None")->None:
@@ -786,8 +786,8 @@ def loss_shares(est)->np.ndarray:
 def term_features(est, h)->Any:
     "The features of a term, as its oracle says."
     if not hasattr(est.oracle_class, "features"):
-        raise AttributeError(f"{type(est).__name__} does not know what its hypotheses look at: give "
-                             "its oracle_class a static method features(hypothesis)")
+        raise AttributeError(f"{type(est).__name__} does not know what its hypotheses look at: "
+                             "give its oracle_class a static method features(hypothesis)")
     return est.oracle_class.features(h)
 
 # %% ../../nbs/core/06_boosters.ipynb #b67e7651
@@ -1084,7 +1084,9 @@ def boosted_copy(est, X, codes:np.ndarray):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         run, _ = begin_run(other, X, codes, None)
-        return keep_run(other, converse(run))
+        converse(run)
+    if run.stopped == "interrupted": raise KeyboardInterrupt
+    return keep_run(other, run)
 
 def _last_sums(est, X):
     for scores in staged_sums(est, X): last = scores

@@ -10,7 +10,6 @@ __all__ = ['ASIDE', 'PACKAGES', 'STATES', 'Definitions', 'definitions', 'code_pa
 
 # %% ../../nbs/lab/07_provenance.ipynb #ee75fa33
 import ast
-import copy
 import hashlib
 import inspect
 import json
@@ -67,10 +66,10 @@ def _sort_in(found, statement, text, package):
                  if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
     if names == ["__all__"] or _is_docstring(statement):
         return
-    plain = _plain_text(statement, text)
     used = {n.id for n in ast.walk(statement) if isinstance(n, ast.Name)}
     reached = {(n.value.id, n.attr) for n in ast.walk(statement)
                if isinstance(n, ast.Attribute) and isinstance(n.value, ast.Name)}
+    plain = _plain_text(statement, text)               # takes the statement apart: last
     for name in names:
         found.nodes.setdefault(name, []).append((plain, used, reached))
     if not names:
@@ -120,7 +119,7 @@ def _written(node)->str:
     return f"{type(node).__name__}({','.join(parts)})"
 
 def _plain_text(statement, text)->str:
-    return _written(_Bare(text).visit(copy.deepcopy(statement)))
+    return _written(_Bare(text).visit(statement))
 
 # %% ../../nbs/lab/07_provenance.ipynb #fbb6a33f
 def _home(module:str, name:str)->tuple:

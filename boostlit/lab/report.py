@@ -386,6 +386,7 @@ def _figure(fig, alt, caption)->str:
 def _figures(k, rows, done):
     "Pictures of one paper: theirs against ours, and the rooms' own where they give one."
     own = {r.item: (r, new) for r, new in done if r.paper == k and r.figure}
+    rows = [r for r in rows if r["paper"] == k]
     for item in dict.fromkeys(r["item"] for r in rows):
         fig = item_figure([r for r in rows if r["item"] == item])
         if fig is not None:
@@ -415,13 +416,13 @@ def _grids(rows)->str:
             parts.append(f"<details><summary>{name}</summary>{grid}</details>")
     return "".join(parts)
 
-def _paper_section(k, rows, done)->str:
-    "One paper: counts, pictures, tables as printed, the ledger."
+def _paper_section(k, rows)->str:
+    "One paper: counts, tables as printed, the ledger."
     room, title, authors = PAPERS.get(k, ("", f"paper {k}", ""))
     head = html.escape(f"Paper {k}: {title} ({authors})")
     return (f"<details open><summary>{head}</summary><p>{html.escape(counted(rows))} · "
-            f"<a href='{SITE}{room}/'>pages</a></p>" + "".join(_figures(k, rows, done))
-            + _grids(rows) + ledger_html(rows) + "</details>")
+            f"<a href='{SITE}{room}/'>pages</a></p>" + _grids(rows) + ledger_html(rows)
+            + "</details>")
 
 # %% ../../nbs/lab/08_report.ipynb #0e28f026
 LEGEND = """<b>exact</b>: the printed digits; <b>equivalent</b>: the interval of the difference
@@ -446,20 +447,20 @@ def report_html(table,     # from `fresh_ledger`
                 skipped=None, # name -> (reproduction, reason)
                 failed=None,  # name -> (reproduction, reason)
                )->str:     # a whole page
-    "The report: what ran now, then one section per paper with its ledger and pictures."
+    "The report: what ran now, with pictures; then one section per paper with its ledger."
     rows = table.to_pylist()
     new = [r for r in rows if r["fresh"]]
     parts = ["<h1>boostlit: the papers' numbers and ours</h1>"
              f"<p>Version {boostlit.__version__}. {LEGEND}</p>", sieve_html(rows),
              f"<h2>This run: {len(new)} numbers</h2>", ledger_rows_html(new) if new else "",
+             *(part for k in sorted(PAPERS) for part in _figures(k, new, done)),
              _left_out("Failed", failed), _left_out("Skipped", skipped),
              "<h2>Stored with the package, not run now</h2>"]
     if rows:
         parts.append(_figure(verdict_figure(rows), "verdicts by paper",
                              "What became of the results of each paper, stored and new."))
     for k in sorted({r["paper"] for r in rows}):
-        parts.append(_paper_section(k, [r for r in rows if r["paper"] == k and not r["fresh"]],
-                                    done))
+        parts.append(_paper_section(k, [r for r in rows if r["paper"] == k and not r["fresh"]]))
     return ("<!doctype html><html lang=en><meta charset=utf-8>"
             "<meta name=viewport content='width=device-width'><title>boostlit: reproduction</title>"
             f"<style>{_CSS}</style>{''.join(parts)}<script>{_JS}</script></html>")

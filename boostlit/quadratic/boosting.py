@@ -693,7 +693,9 @@ def _boosted_again(est, X, codes):
         warnings.simplefilter("ignore")
         run, _ = begin_run(other, X, codes, None)
         for part in run.parts: part.oracle = part.oracle.twin(other.n_estimators)
-        return _keep_products(keep_run(other, converse(run)), run)
+        converse(run)
+    if run.stopped == "interrupted": raise KeyboardInterrupt
+    return _keep_products(keep_run(other, run), run)
 
 def _votes(est, X): return _total_scores(est, X).T
 
