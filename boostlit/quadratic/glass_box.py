@@ -159,29 +159,44 @@ class _Stage:
         "Interrupted: the bags go back to what they kept."
 
 # %% ../../nbs/quadratic/09_glass_box.ipynb #24a715fa
-def _held_out_losses(bags, base, scale=1.):
-    "Weighted log loss of every held-out row, scores `scale` times as far from `base`."
+def _held_out_logs(bags, base, scale):
+    "Log probabilities of held-out rows, scores `scale` times as far from `base`; own class marked."
     scores = np.concatenate([bag.scores[bag.n:] for bag in bags])
     labels = np.concatenate([bag.labels[bag.n:] for bag in bags])
-    weights = np.concatenate([bag.weights[bag.n:] for bag in bags])
     z = base + scale*(scores - base)
     z = np.c_[np.zeros(len(z)), z] if z.shape[1] == 1 else z
-    return weights*(logsumexp(z, axis=1) - z[np.arange(len(z)), labels])
+    return z - logsumexp(z, axis=1)[:, None], labels[:, None] == np.arange(z.shape[1])
+
+def _held_out_weights(bags): return np.concatenate([bag.weights[bag.n:] for bag in bags])
+
+def _held_out_losses(bags, base, scale=1.):
+    "Weighted log loss of every held-out row."
+    logs, own = _held_out_logs(bags, base, scale)
+    return -_held_out_weights(bags)*logs[own]
+
+def _one_mistake(bags, base, scale):
+    "Loss of one more row like the held-out ones, with a label that is wrong."
+    logs, own = _held_out_logs(bags, base, scale)
+    wrong = -np.where(own, 0, logs).sum(axis=1)/(logs.shape[1] - 1)
+    rows = len(np.unique(np.concatenate([bag.order[bag.n:] for bag in bags])))
+    return _held_out_weights(bags) @ wrong/rows
 
 def _standard_errors(gain):
     "A sum of gains in units of its standard error; zero when nothing is gained."
     spread = gain.std()*np.sqrt(len(gain))
     return float(gain.sum()/spread) if spread > 0 else 0.
 
+
 # %% ../../nbs/quadratic/09_glass_box.ipynb #16c8bf24
 def _held_out_scale(bags, base):
-    "The factor on all scores with the least held-out loss, from 1/3 to 2; 0 without a clear gain."
+    "The factor on all scores with the least held-out loss, from 1/50 to 2; less in doubt."
     loss = lambda log_scale: _held_out_losses(bags, base, np.exp(log_scale))
-    found = minimize_scalar(lambda u: loss(u).sum(), bounds=(-np.log(3), np.log(2)),
-                            method="bounded")
-    best = found.x if found.fun < loss(0.).sum() else 0.
-    clear = _standard_errors(loss(-np.inf) - loss(best)) > 2
-    return float(np.exp(best)) if clear else 0.
+    total = lambda log_scale: loss(log_scale).sum() + _one_mistake(bags, base, np.exp(log_scale))
+    found = minimize_scalar(total, bounds=(-np.log(50), np.log(2)), method="bounded")
+    best = found.x if found.fun < total(0.) else 0.
+    errors = _standard_errors(loss(-np.inf) - loss(best))
+    return float(np.exp(best)*np.clip(errors/2, .1, 1)**2)
+
 
 # %% ../../nbs/quadratic/09_glass_box.ipynb #5f1e0616
 def purify(table:np.ndarray, # (A, B, columns) values of one or more heat maps

@@ -126,6 +126,8 @@ class _SumRegressor(RegressorMixin, BaseEstimator):
             raise ValueError(f"loss must be one of {list(REGRESSION_LOSSES)}, got {self.loss!r}")
         rows, y = tabular_input(self, X, y, reset=True, nominal=self.categorical_features)
         y = np.asarray(y, np.float64)
+        if not np.isfinite(y).all():
+            raise ValueError("Input y contains NaN or infinity, or a value is missing.")
         weights = normalise_weights(sample_weight, len(y))
         rng, keep = check_random_state(self.random_state), weights > 0
         run, held = self.begin(rows[keep], y[keep], weights[keep], rng)
