@@ -474,7 +474,8 @@ def build_state(cls:type,         # class of the estimator
     fields = _declared(cls, parameters, state)
     if fields is not None:
         built = build_fields(fields, state, {})
-        if built.get("n_iter_", 0) > len(built.get("history_", ())):
+        # a model that learnt nothing may count the one round that it tried
+        if (built.get("n_iter_") or 0) > max(1, len(built.get("history_", ()))):
             raise ValueError("its n_iter_ counts rounds that its history_ does not have")
         return built
     odd = [k for k in state if hasattr(cls, k)]
