@@ -311,7 +311,8 @@ def weight(folder, page):
     "Bytes of a page and the pictures it shows."
     text = (folder/page).read_text(encoding="utf-8")
     here = (folder/page).parent
-    shown = {here/part.split('"')[0] for part in text.split('<img src="')[1:]}
+    shown = {here/part.split('"')[0] for part in text.split('<img src="')[1:]
+             if not part.startswith("data:")}
     return len(text.encode("utf-8")) + sum(p.stat().st_size for p in shown if p.is_file())
 
 
