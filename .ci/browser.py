@@ -85,7 +85,8 @@ MEASURE = """() => {
     code: blocks.reduce((s, n) => s + high(n), 0),
     wrapped: lines.filter(n => new Set([...n.getClientRects()].map(r => Math.round(r.top))).size > 1
       && high(n) > 32).length,
-    links: [...document.querySelectorAll("a[href]")].map(a => a.href),
+    links: [...document.querySelectorAll("a[href]")].filter(a => a.pathname !== location.pathname
+      || !document.getElementById(decodeURIComponent(a.hash.slice(1)))).map(a => a.href),
   };
 }"""
 
