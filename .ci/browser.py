@@ -85,7 +85,8 @@ MEASURE = """() => {
     code: blocks.reduce((s, n) => s + high(n), 0),
     wrapped: lines.filter(n => new Set([...n.getClientRects()].map(r => Math.round(r.top))).size > 1
       && high(n) > 32).length,
-    links: [...document.querySelectorAll("a[href]")].map(a => a.href),
+    links: [...document.querySelectorAll("a[href]")].filter(a => a.pathname !== location.pathname
+      || !document.getElementById(decodeURIComponent(a.hash.slice(1)))).map(a => a.href),
   };
 }"""
 
@@ -311,7 +312,8 @@ def weight(folder, page):
     "Bytes of a page and the pictures it shows."
     text = (folder/page).read_text(encoding="utf-8")
     here = (folder/page).parent
-    shown = {here/part.split('"')[0] for part in text.split('<img src="')[1:]}
+    shown = {here/part.split('"')[0] for part in text.split('<img src="')[1:]
+             if not part.startswith("data:")}
     return len(text.encode("utf-8")) + sum(p.stat().st_size for p in shown if p.is_file())
 
 
