@@ -34,8 +34,8 @@ WEIGHTS = ("check_sample_weight_equivalence_on_dense_data",
 def expected_failures(estimator):
     "Checks that cannot hold, each with its reason."
     if getattr(estimator, "max_bins", None) == 16:
-        return {WEIGHTS[0]: "quantile bins are chosen before weights are known, "
-                            "so repeating a row moves them"}
+        why = "quantile bins are chosen before weights are known, so repeating a row moves them"
+        return dict.fromkeys(WEIGHTS, why)
     expected = {}
     if hasattr(estimator, "class_weight") and estimator.estimator is None:
         expected["check_class_weight_classifiers"] = TAIL
