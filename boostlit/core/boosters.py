@@ -1261,7 +1261,7 @@ class AdaBoostClassifier(_StumpBooster):
         """
         super().reconsider(X, codes, weights)
         if len(self.classes_) == 2: return
-        most = vars(self).pop("link_scale_", 1.)
+        most = self.__dict__.pop("link_scale_", 1.)
         self.link_scale_ = min(most, best_loudness(self, _last_sums(self, X), codes, weights))
 
     def criterion_for(self, classes:"int|None")->str:

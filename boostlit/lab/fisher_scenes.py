@@ -88,7 +88,8 @@ def kept_fisher(path, kind:str)->FisherVector: # as `fit_fisher` gives it
                     weights_=f.mixture_.weights_, means_=f.mixture_.means_,
                     covariances_=f.mixture_.covariances_)
     with np.load(path) as file: kept = SimpleNamespace(**file)
-    fisher = FisherVector(*kept.means_.shape, FOLDED_CELLS, root=LOOKS[kind].root)
+    fisher = FisherVector(  # type: ignore[call-arg, misc]
+        *kept.means_.shape, FOLDED_CELLS, root=LOOKS[kind].root)
     fisher.pca_ = fisher.mixture_ = kept
     return fisher
 
@@ -161,7 +162,8 @@ def shared_boost(K,                 # (components, n, len(fit)) as `even_grams` 
                  ridge:float=.03,   # as a part of the mean squared length
                 )->tuple:           # chosen components, scores after every round
     "One component per round for all classes, then all words of all classes solved for again."
-    D, G, chosen = T, np.zeros((len(fit), len(fit)), np.float32), []
+    D, G, chosen = (  # type: ignore[var-annotated]
+        T, np.zeros((len(fit), len(fit)), np.float32), [])
     cross, stages = np.zeros((len(judge), len(fit)), np.float32), []
     while len(chosen) < min(n_rounds, len(K)):
         edge = [np.sqrt(np.maximum(np.sum(D*(Kj[fit]@D), 0), 0)).sum() for Kj in K]
