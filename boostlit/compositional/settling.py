@@ -84,6 +84,7 @@ class _Stack(NamedTuple):
         residual *= self.weights
         return (residual @ self.A.swapaxes(1, 2))*self.free, residual.sum(axis=2, keepdims=True)
 
+# %% ../../nbs/compositional/08_settling.ipynb #75861f8d
 def _filled(arrays)->np.ndarray: # (arrays, columns, rows)
     "Matrices (rows, columns) of several sizes in a stack, filled up with zeros."
     shape = np.max([a.shape for a in arrays], axis=0)

@@ -1092,6 +1092,7 @@ def _last_sums(est, X):
     for scores in staged_sums(est, X): last = scores
     return last
 
+# %% ../../nbs/core/06_boosters.ipynb #9859418c
 def unseen_scores(est, X, codes:np.ndarray,
                     boosted:Callable=boosted_copy, # (est, X, codes) -> the same on other rows
                     scored:Callable=_last_sums,    # (est, X) -> scores
@@ -1116,6 +1117,7 @@ def distinct_rows(X:np.ndarray)->int:
     mixed = (bits ^ (bits >> np.uint64(29)))*odd
     return len(np.unique((mixed ^ (mixed >> np.uint64(32))).sum(axis=1, dtype=np.uint64)))
 
+# %% ../../nbs/core/06_boosters.ipynb #bf16eb29
 def supported_scale(est, X, weights)->float: # at most one
     "Eq. (6): the factor on the scores of stumps that the training rows support."
     master, competes = est.make_master(len(est.classes_)), len(est.classes_) > 2
@@ -1128,7 +1130,6 @@ def supported_scale(est, X, weights)->float: # at most one
     rows = distinct_rows(X if weights is None else X[weights > 0])
     most = np.sqrt(rows)*(2. if competes else .5)
     return float(most/loud) if loud > most else 1.
-
 
 # %% ../../nbs/core/06_boosters.ipynb #b75915f3
 class AdaBoostClassifier(_StumpBooster):

@@ -142,6 +142,7 @@ def array_from(data:bytes)->np.ndarray:
     _check_letters(array)
     return array
 
+# %% ../../nbs/core/09_models.ipynb #4c4ec72e
 def _field(name, kind, shape=()):
     "A field of a record: its name, its type, and how many of them."
     if not all(type(s) is int and 0 < s < 1 << 20 for s in shape) or len(shape) > 4:

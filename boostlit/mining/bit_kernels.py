@@ -105,6 +105,7 @@ def turn_bits(bits, rows):
             for k in range(min(64, len(rows) - 64*w)):
                 rows[64*w + k, v] = block[k]
 
+# %% ../../nbs/mining/07_bit_kernels.ipynb #d68826e1
 def _as_rows(bits, n):
     rows = np.zeros((n, max(1, -(-len(bits)//64))), np.uint64)
     turn_bits(bits, rows)
@@ -546,6 +547,7 @@ def _check_bits(S, t, state, min_support, max_length, target, need, longest,
     if min(rooms) < len(supports) or len(items) < longest or not -1 <= state[0] < len(S.F):
         raise ValueError("the buffers are too small for the search")
 
+# %% ../../nbs/mining/07_bit_kernels.ipynb #8776ae74
 @kernel(check=_check_bits)
 def mine_bits(S, t, state, min_support, max_length, target, need, longest,
               items, offsets, supports, counts, budget):

@@ -42,6 +42,7 @@ def _transpose_numpy(pointers, items, rank, starts, owner, size):
     again[inner - 1] = False
     return bool(again.any())
 
+# %% ../../nbs/mining/06_list_kernels.ipynb #44811779
 @twin_kernel(_transpose_numpy, lambda pointers, items, *rest: 40 + 2*len(items))
 def transpose_rows(pointers, items, rank, starts, owner, size):
     "Fills the rows of every rank; returns whether a row names an item twice."
@@ -101,6 +102,7 @@ def _ranked(pointers, items, n_items, support):
     repeated = transpose_rows(pointers, items, rank, starts, owner, size)
     return vocabulary, starts, None if repeated else owner, size
 
+# %% ../../nbs/mining/06_list_kernels.ipynb #9ce2e54f
 def prepare_rows(pointers:np.ndarray, # where each row starts, one more than rows
                  items:np.ndarray,    # item numbers, row by row
                  n_items:int,         # size of the vocabulary
@@ -149,6 +151,7 @@ def _sorted_numpy(starts, owner, at, items, places, ends):
     items[places[:len(rows)]] = ranks
     ends[1:] = np.concatenate([[0], np.cumsum(kept)])[starts[1:]]
 
+# %% ../../nbs/mining/06_list_kernels.ipynb #f38483b3
 @twin_kernel(_sorted_numpy, lambda starts, owner, *rest: 40 + 6*len(owner))
 def sort_rows(starts, owner, at, items, places, ends):
     "Writes ranks into their rows, in order, and where each of them went; `at` moves on."
@@ -164,6 +167,7 @@ def sort_rows(starts, owner, at, items, places, ends):
                 at[r] = q + 1
         ends[k + 1] = end
 
+# %% ../../nbs/mining/06_list_kernels.ipynb #73c4cdce
 def lay_out(ready:Prepared, codes:np.ndarray|None)->Rows:
     "The rows of the root between stop marks, and the occurrences of every item."
     size, m = ready.size, len(ready.support)
@@ -183,6 +187,7 @@ def _check_pairs(items, places, starts, step, low, high, support, tallies, found
     if not 0 <= low <= high < len(starts) or abs(step) != 1 or starts[-1] > len(places):
         raise ValueError(f"items {low} to {high} are not among {len(starts) - 1}")
 
+# %% ../../nbs/mining/06_list_kernels.ipynb #b83b6f96
 @kernel(check=_check_pairs, items=Arg("uint32", "_"), places=Arg("int64", "_"),
         starts=Arg("int64", "_"), tallies=Arg("int32", "2 _"), found=Arg("int64", "3 _"))
 def count_pairs(items, places, starts, step, low, high, support, tallies, found, budget):
@@ -565,6 +570,7 @@ class Output(NamedTuple):
     names_start: np.ndarray
     names: np.ndarray
 
+# %% ../../nbs/mining/06_list_kernels.ipynb #8951ee6d
 @inner
 def _write(out, path, length, size, sets, end):
     "Writes a set; returns the new end of the items."
@@ -597,6 +603,7 @@ def _tell_classes(rows, columns, j, level, counts, sets):
         column = frame[_BASE] + (first + np.uint64(k))*words
         counts[sets, k] = _count(columns.bits, column, frame[_COVER] + words, words)
 
+# %% ../../nbs/mining/06_list_kernels.ipynb #df22db43
 @inner
 def _judge(counts, sets, need, size, support):
     "Is the set itself confident enough, and can any below it be?"
@@ -617,6 +624,7 @@ def _check_branches(rows, pairs, columns, task, out, counts, need, state, budget
             len(pairs.start) != m + 1 or len(columns.frame) < task.longest + 4:
         raise ValueError("rows, pairs and branches are not of one table")
 
+# %% ../../nbs/mining/06_list_kernels.ipynb #43a1639f
 @kernel(check=_check_branches)
 def mine_branches(rows, pairs, columns, task, out, counts, need, state, budget):
     "Goes on with the search until it ends, a buffer is full or the budget of steps is spent."

@@ -174,6 +174,7 @@ def _held_out_losses(bags, base, scale=1.):
     logs, own = _held_out_logs(bags, base, scale)
     return -_held_out_weights(bags)*logs[own]
 
+# %% ../../nbs/quadratic/09_glass_box.ipynb #fa266ca8
 def _one_mistake(bags, base, scale):
     "Loss of one more row like the held-out ones, with a label that is wrong."
     logs, own = _held_out_logs(bags, base, scale)
@@ -185,7 +186,6 @@ def _standard_errors(gain):
     "A sum of gains in units of its standard error; zero when nothing is gained."
     spread = gain.std()*np.sqrt(len(gain))
     return float(gain.sum()/spread) if spread > 0 else 0.
-
 
 # %% ../../nbs/quadratic/09_glass_box.ipynb #16c8bf24
 def _held_out_scale(bags, base):
@@ -268,6 +268,7 @@ def _contributions(est, codes):
         said = _product_signs(est, p, codes).prod(axis=1)
         yield np.outer(said - moments[-1], est.product_values_[p])
 
+# %% ../../nbs/quadratic/09_glass_box.ipynb #6dd642b3
 def _product_bits(est, p):
     "Features of a product and how the bins of each become a sign."
     return [(j, Bit(cut, len(est.mass_[j]) - 1, est.kinds_[j] == "nominal"))
@@ -302,6 +303,7 @@ class _FittedTables:
     bag_importances_: np.ndarray
     edits_: list
 
+# %% ../../nbs/quadratic/09_glass_box.ipynb #4ede5f29
 class _GlassBoxScores(_FittedTables, Predictions):
     "Scores and probabilities of Eq. (1)."
     def decision_function(self, X:"ArrayLike")->np.ndarray:
@@ -598,6 +600,7 @@ def _product_importance(moments, values):
     mean = np.array([m[-1] for m in moments])
     return (1 - mean**2).reshape(-1, *(1,)*(values.ndim - 2))*np.abs(values).mean(axis=1)
 
+# %% ../../nbs/quadratic/09_glass_box.ipynb #7ad6f1f6
 def _product_curve(est, j):
     "What the products add to the mean score for every bin of a feature."
     total = np.zeros_like(est.curves_[j])
@@ -960,6 +963,7 @@ def _bin_axis(est, j, coarse):
     cells = group[:-1].tolist() if coarse else list(range(len(points)))
     return Axis(j, [], values, cells, last, last)
 
+# %% ../../nbs/quadratic/09_glass_box.ipynb #acdf1760
 def _product_term(est, p):
     "A product as a term over its features, three cells each."
     signs, axes = np.ones(1), []
@@ -1149,6 +1153,7 @@ def _left_over(bags):
     left = weights[:, None]*((labels[:, None] == np.arange(z.shape[1])) - p)
     return left[:, 1:] if scores.shape[1] == 1 else left
 
+# %% ../../nbs/quadratic/09_glass_box.ipynb #e00ee7de
 def _find_products(est, bags, codes, axis, weights):
     "Keep the features, cuts and moments of hidden products; their codes, one row per product."
     d, nominal = est.n_features_in_, [kind == "nominal" for kind in est.kinds_]
@@ -1163,6 +1168,7 @@ def _find_products(est, bags, codes, axis, weights):
     est.product_moments_ = [sign_moments(signs[:, list(f)], weights) for f in found]
     return [(signs[:, list(f)].prod(axis=1) > 0).astype(np.uint8) for f in found]
 
+# %% ../../nbs/quadratic/09_glass_box.ipynb #d3e9b6cb
 def _boost_products(est, bags, each, codes, axis, setting, rows, weights):
     "The third stage: values of hidden products, (products, two signs, scores, bags)."
     columns = _find_products(est, bags, codes, axis, weights)
@@ -1251,6 +1257,7 @@ def _keep(est, codes, weights, base, curves, pairs, maps, products):
     est.edits_ = []
     return est
 
+# %% ../../nbs/quadratic/09_glass_box.ipynb #7c358d8b
 def _sizes_of_products(est, products):
     "Half the difference of the two values of each product, and what both add to the constant."
     size, mean = (products[:, 1] - products[:, 0])/2, products.mean(axis=1)
