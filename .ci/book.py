@@ -55,7 +55,8 @@ def shown(output, options, folder, number):
         (folder/f"{number}.png").write_bytes(base64.b64decode("".join(data["image/png"])))
         caption, label = options.get("fig-cap", "").replace("\\\\", "\\"), options.get("label", "")
         size = output.get("metadata", {}).get("image/png", {}).get("width")
-        marks = [f"#{label}" if label else ".figure"] + ([f"width={size*.75:.0f}pt"] if size else [])
+        marks = [f"#{label}" if label else ".figure"]
+        if size: marks.append(f"width={size*.75:.0f}pt")
         return f"![{caption}]({number}.png){{{' '.join(marks)}}}"
     if "text/markdown" in data:
         return "".join(data["text/markdown"])
@@ -81,7 +82,8 @@ def cell_text(cell, page, folder, count):
     body = "\n".join(line for line in source.split("\n") if not line.startswith("#|")).strip()
     folded = options.get("code-fold") == "true" or not body
     count_checks = checks(body)
-    story = f"✓ {count_checks} check{'s'*(count_checks > 1)}" if count_checks else f"```python\n{body}\n```"
+    story = f"```python\n{body}\n```"
+    if count_checks: story = f"✓ {count_checks} check{'s'*(count_checks > 1)}"
     out = [] if folded else [story]
     return out + [shown(o, options, folder, f"{count}-{k}") for k, o in enumerate(cell["outputs"])]
 

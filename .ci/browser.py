@@ -17,13 +17,13 @@ import statistics
 import subprocess
 import sys
 import threading
+import urllib.parse
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 CHROMIUM = next((p for p in map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))
                  if p), None)
 SIZES = {"desktop": (1280, 900), "phone": (390, 844)}
-VIEWS = [(size, dark) for dark in (False, True) for size in SIZES]
 # what a reader types, and a part of the address of the page that answers
 QUERIES = {
     "save model": "core/models", "Sauer lemma": "core/bounds", "how to install": "index",
@@ -85,7 +85,8 @@ MEASURE = """() => {
     code: blocks.reduce((s, n) => s + high(n), 0),
     wrapped: lines.filter(n => new Set([...n.getClientRects()].map(r => Math.round(r.top))).size > 1
       && high(n) > 32).length,
-    links: [...document.querySelectorAll("a[href]")].map(a => a.href),
+    links: [...document.querySelectorAll("a[href]")].filter(a => a.pathname !== location.pathname
+      || !document.getElementById(decodeURIComponent(a.hash.slice(1)))).map(a => a.href),
   };
 }"""
 
@@ -104,6 +105,26 @@ MOVE = """() => [...document.querySelectorAll(".live[data-figure]")].map(place =
   const drawn = place.querySelectorAll("svg *").length;
   return [place.dataset.figure, said, drawn];
 })"""
+
+# words of code and formulas whose colours, size and weight were seen before on the page need no
+# second look at their contrast: hidden, they keep their place
+THIN = """() => {
+  const behind = n => {
+    for (; n; n = n.parentElement) {
+      const colour = getComputedStyle(n).backgroundColor;
+      if (colour !== "rgba(0, 0, 0, 0)" && colour !== "transparent") return colour;
+    }
+    return "";
+  };
+  const seen = new Set();
+  document.querySelectorAll("main code.sourceCode span, main math *").forEach(n => {
+    if (n.childElementCount) return;
+    const s = getComputedStyle(n);
+    const key = [n.tagName, s.color, behind(n), s.fontSize, s.fontWeight].join();
+    if (seen.has(key)) n.style.visibility = "hidden";
+    seen.add(key);
+  });
+}"""
 
 
 def context_of(browser, size, dark):
@@ -158,18 +179,29 @@ def figure_findings(tab):
             yield f"figure {name} does not move"
 
 
-def look(context, base, page, size, dark, axe):
-    "Everything one visit of one page tells."
+def resize(tab, size):
+    tab.set_viewport_size(dict(zip(("width", "height"), SIZES[size])))
+    tab.wait_for_timeout(100)
+
+
+def look(context, base, page, dark, axe):
+    "What one visit of one page tells, on a desktop and on a phone; what of it is bad."
     trouble = []
     tab = visit(context, base, page, trouble)
     found = tab.evaluate(MEASURE)
-    trouble += figure_findings(tab)
-    if axe is not None:
-        trouble += axe_findings(axe, tab, dark)
-    if found["wide"] > 1:
-        trouble.append(f"{found['wide']} px wider than the screen")
-    if size == "desktop" and found["wrapped"]:
+    if found["wrapped"]:
         trouble.append(f"{found['wrapped']} lines of code wrap")
+    trouble += figure_findings(tab)
+    for size in SIZES:
+        resize(tab, size)
+        wide = tab.evaluate(MEASURE)["wide"]
+        if wide > 1:
+            trouble.append(f"{size}: {wide} px wider than the screen")
+    if axe is not None:
+        tab.evaluate(THIN)
+        for size in reversed(SIZES):
+            resize(tab, size)
+            trouble += [f"{size}: {t}" for t in axe_findings(axe, tab, dark)]
     tab.close()
     return found, trouble
 
@@ -179,7 +211,7 @@ def dead_links(found, base, folder):
     seen = {}
     for page, links in found.items():
         for link in sorted({h for h in links if h.startswith(base)}):
-            path, _, anchor = link[len(base) + 1:].partition("#")
+            path, _, anchor = urllib.parse.unquote(link[len(base) + 1:]).partition("#")
             target = folder/(path.partition("?")[0] or "index.html")
             target = target/"index.html" if target.is_dir() else target
             if target not in seen:
@@ -257,18 +289,20 @@ def launch(play):
     return play.chromium.launch(executable_path=CHROMIUM, args=flags)
 
 
-def sweep(browser, base, pages, views, axe):
-    "All visits: what is wrong, the links of every page, the shares of code."
+def sweep(browser, base, pages, themes, axe):
+    "All visits: what is wrong, told at once, the links of every page, the shares of code."
     bad, links, shares = [], {}, {}
-    for size, dark in views:
-        context = context_of(browser, size, dark)
+    for dark in themes:
+        context = context_of(browser, "desktop", dark)
         for k, page in enumerate(pages):
-            found, trouble = look(context, base, page, size, dark, axe)
-            bad += [f"{page} ({size}{', dark' if dark else ''}): {t}" for t in trouble]
+            found, trouble = look(context, base, page, dark, axe)
+            news = [f"{page}{' (dark)' if dark else ''}: {t}" for t in trouble]
+            print(*news, sep="\n", end="\n"*bool(news), flush=True)
+            bad += news
             links[page] = found["links"]
-            if (size, dark) == ("desktop", False) and found["code"]:
+            if not dark and found["code"]:
                 shares[page] = found["code"]/found["height"]
-            print(f"\r{size} {'dark' if dark else 'light'}: {k + 1} of {len(pages)} pages", end="",
+            print(f"\r{'dark' if dark else 'light'}: {k + 1} of {len(pages)} pages", end="",
                   file=sys.stderr, flush=True)
         context.close()
     return bad, links, shares
@@ -278,7 +312,8 @@ def weight(folder, page):
     "Bytes of a page and the pictures it shows."
     text = (folder/page).read_text(encoding="utf-8")
     here = (folder/page).parent
-    shown = {here/part.split('"')[0] for part in text.split('<img src="')[1:]}
+    shown = {here/part.split('"')[0] for part in text.split('<img src="')[1:]
+             if not part.startswith("data:")}
     return len(text.encode("utf-8")) + sum(p.stat().st_size for p in shown if p.is_file())
 
 
@@ -288,7 +323,7 @@ def main(arguments):
     parser.add_argument("--shots", type=Path, help="folder for ten screenshots")
     parser.add_argument("--pages", nargs="*", help="these instead of all")
     parser.add_argument("--part", help="k/n: only every n-th page, from the k-th")
-    parser.add_argument("--quick", action="store_true", help="desktop and light only, no axe")
+    parser.add_argument("--quick", action="store_true", help="light only, no axe")
     chosen = parser.parse_args(arguments)
     try:
         from playwright.sync_api import sync_playwright
@@ -306,12 +341,16 @@ def main(arguments):
         pages = pages[start::step]
     with sync_playwright() as play:
         browser = launch(play)
-        bad, links, shares = sweep(browser, base, pages, VIEWS[:1] if chosen.quick else VIEWS,
+        bad, links, shares = sweep(browser, base, pages,
+                                   [False] if chosen.quick else [False, True],
                                    None if chosen.quick else Axe())
-        bad += [f"dead link {d}" for d in dead_links(links, base, chosen.folder)]
+        dead = [f"dead link {d}" for d in dead_links(links, base, chosen.folder)]
+        print(*dead, sep="\n")
+        bad += dead
         missed = []
         if not chosen.part:
-            bad += as_files(browser, chosen.folder, pages[::8] + LIVE)
+            files = [p for p in pages if p != "404.html"]      # that one knows only its server
+            bad += as_files(browser, chosen.folder, files[::8] + LIVE)
             missed = search(browser, base)
         if chosen.shots:
             take_shots(browser, base, chosen.shots)
@@ -323,8 +362,8 @@ def main(arguments):
 
 
 def report(folder, pages, bad, missed, shares):
-    print("", *bad, *(f"search misses {m}" for m in missed), sep="\n")
-    kinds = collections.Counter(t.split("): ")[-1].split(":")[0] for t in bad)
+    print("", *(f"search misses {m}" for m in missed), sep="\n")
+    kinds = collections.Counter(" ".join(t.split(": ")[1:3]) for t in bad)
     index = folder/"search.json"
     print(json.dumps({
         "pages": len(pages), "findings": len(bad), "kinds": kinds,

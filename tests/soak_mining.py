@@ -1,7 +1,9 @@
 """Random matrices of every density and shape against brute force: `python tests/soak_mining.py
 30000`. Tall ones are compared with all sets of items, wide ones with all intersections of rows.
 The order of rows is compared as well: with the documented one for integers and lists, on one thread
-and on two; for bits, whose order is that of their search, between one thread and two."""
+and on two; for bits, whose order is that of their search, between one thread and two. It is not
+compared between bits with class counts and without: equal rows of large tables are merged only
+where no classes are counted, and then the sets come in another order."""
 import sys
 import numpy as np
 from boostlit.mining.itemsets import mine_itemsets

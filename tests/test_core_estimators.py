@@ -1,6 +1,7 @@
 "scikit-learn's common checks on the estimators of the core."
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import load_wine
 from sklearn.exceptions import NotFittedError
 from sklearn.naive_bayes import GaussianNB
@@ -33,8 +34,8 @@ WEIGHTS = ("check_sample_weight_equivalence_on_dense_data",
 def expected_failures(estimator):
     "Checks that cannot hold, each with its reason."
     if getattr(estimator, "max_bins", None) == 16:
-        return {WEIGHTS[0]: "quantile bins are chosen before weights are known, "
-                            "so repeating a row moves them"}
+        why = "quantile bins are chosen before weights are known, so repeating a row moves them"
+        return dict.fromkeys(WEIGHTS, why)
     expected = {}
     if hasattr(estimator, "class_weight") and estimator.estimator is None:
         expected["check_class_weight_classifiers"] = TAIL
@@ -96,3 +97,19 @@ def test_where_no_stump_has_an_edge_probabilities_are_modest(name, n_classes, tm
     exec(boostlit.to_python(est), spoken)
     own = np.array([spoken["predict_proba"](list(row)) for row in X[400:410]])
     assert np.abs(own - P[:10]).max() < 1e-9
+
+
+@pytest.mark.parametrize("model", [AdaBoostClassifier(), GentleBoostClassifier()],
+                         ids=lambda m: type(m).__name__)
+def test_few_rows_are_not_shouted_about(model):
+    "On few noisy rows probabilities stay better than the prior's, and no label changes."
+    g = np.random.default_rng(0)
+    X = g.normal(size=(150, 8))
+    y = (X[:, 0] + .5*g.normal(size=150) > 0).astype(int)
+    fitted = clone(model).fit(X[:50], y[:50])
+    P = fitted.predict_proba(X[50:])
+    loss = -np.log(P[np.arange(100), y[50:]]).mean()
+    assert fitted.link_scale_ < 1 and loss < np.log(2)
+    assert (fitted.predict(X) == (fitted.decision_function(X) > 0)).all()
+    twice = clone(model).fit(np.repeat(X[:50], 2, axis=0), np.repeat(y[:50], 2))
+    assert np.allclose(twice.predict_proba(X), fitted.predict_proba(X))

@@ -88,8 +88,9 @@ def problems(rng):
     yield exponential_step, (np.empty(n), start, y, rng.normal(size=n)*100, rng.normal(size=n))
     codes, sign = rng.integers(0, top, n).astype(np.uint8), y.astype(np.int8)
     for whole, stride in ((np.ones(1, np.int64), 0), (np.rint(start*UNIT).astype(np.int64), 1)):
+        margin = rng.integers(-1, 2, n).astype(float)
         yield stump_step, (codes, rng.normal(size=2*top), rng.random(2*top), sign, start.copy(),
-                           rng.integers(-1, 2, n).astype(float), np.empty(n, np.int64), whole, stride)
+                           margin, np.empty(n, np.int64), whole, stride)
     X = np.where(rng.random((n, d)) < .2, np.nan, rng.integers(0, 4, (n, d))*1.)
     stumps = np.zeros(top, STUMP)
     for name in STUMP.names:

@@ -400,7 +400,7 @@ def test_a_fit_that_fails_leaves_the_earlier_model(name, tmp_path):
 # ---------------------------------------------------------------- a full disk
 @pytest.fixture
 def two_models():
-    X, y = noise(200, 4)
+    X, y = noise(d=4)
     return [AdaBoostClassifier(n_estimators=k).fit(X, y) for k in (2, 40)]
 
 
@@ -757,7 +757,8 @@ few = dict(n_estimators=3)
 for est, Z, z in [(b.AdaBoostClassifier(**few), X, y), (b.GentleBoostClassifier(**few), X, y),
                   (b.QuadraticBoostClassifier(random_state=0, **few), X, y),
                   (b.CompositionalBoostClassifier(**few), (X > .5).astype(float), y),
-                  (b.LPBoostClassifier(nu=.3), X, y), (b.SparseBilinearClassifier(), B, y),
+                  (b.LPBoostClassifier(nu=.3), X, y),
+                  (b.SparseBilinearClassifier(fit_intercept=True), B, y),
                   (b.PairwiseBoostClassifier(**few), P, 2*y - 1)]:
     est.fit(Z, z)
     assert (est.predict(Z) == z).mean() > .6, est

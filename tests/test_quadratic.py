@@ -43,7 +43,7 @@ RARE = "ten million to one: AdaBoost's second round looks at the light rows all 
     expected_failed_checks=lambda est: (
         {"check_class_weight_classifiers": RARE}
         | (
-            {"check_sample_weight_equivalence_on_dense_data": WEIGHTS}
+            {f"check_sample_weight_equivalence_on_{k}_data": WEIGHTS for k in ("dense", "sparse")}
             if est.search == "relabel"
             else {}
         )

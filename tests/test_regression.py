@@ -109,3 +109,10 @@ def test_a_damaged_sum_is_refused(tmp_path):
     model.sizes_ = model.sizes_ + 1
     save_model(model, tmp_path/"odd.arrow")
     with pytest.raises(ValueError, match="sizes_"): load_model(tmp_path/"odd.arrow")
+
+
+def test_targets_that_are_not_finite_are_refused():
+    for bad in (np.nan, np.inf, None):
+        y = np.array([1., 2., bad]*10, dtype=object)
+        with pytest.raises(ValueError, match="contains NaN"):
+            GentleBoostRegressor(n_estimators=2).fit(np.arange(30.)[:, None], y)

@@ -202,13 +202,14 @@ def test_a_master_of_classes_need_not_centre_its_votes():
         model = AdaBoostM2Classifier(n_estimators=30).fit(X, labels)
         assert model.score(X, labels) > .85 and (np.diff(model.history_["loss"]) < 0).all()
         assert (model.predict(X) == model.classes_[model.predict_proba(X).argmax(1)]).all()
-        assert " : " in model.terms_["text"][0].as_py() and "+" not in model.terms_["text"][0].as_py()
+        text = model.terms_["text"][0].as_py()
+        assert " : " in text and "+" not in text
 
 
 def test_what_a_method_does_not_say_is_asked_for():
     X, y = problem()
     with pytest.raises(AttributeError, match="features"):
-        WaveBoostClassifier(n_estimators=2).fit(X, y).feature_importances_
+        print(WaveBoostClassifier(n_estimators=2).fit(X, y).feature_importances_)
     nameless = type("Nameless", (WaveBoostClassifier,), {"oracle_class": None})
     with pytest.raises(AttributeError, match="set oracle_class"):
         nameless(n_estimators=2).fit(X, y).predict(X)
@@ -219,6 +220,7 @@ def expected_failures(estimator):
     expected = {"check_class_weight_classifiers": "a cut may take off a tail of light classes"}
     if isinstance(estimator, RUSBoostClassifier):
         expected["check_sample_weight_equivalence_on_dense_data"] = "rows are drawn by chance"
+        expected["check_sample_weight_equivalence_on_sparse_data"] = "rows are drawn by chance"
         expected["check_sample_weights_invariance"] = "rows are drawn by chance"
     return expected
 

@@ -996,6 +996,7 @@ def rule_votes(est, X:np.ndarray, codes:np.ndarray, weights)->tuple: # numbers o
     return keep, Votes(fires[:, keep].astype(np.float64), np.eye(K, dtype=bool)[labels[keep]],
                        np.eye(K)[codes], _even(codes, weights))
 
+# %% ../../nbs/compositional/05_estimator.ipynb #161d5847
 def boosted_point(est, X:np.ndarray, keep:np.ndarray)->tuple: # (rules, K), (K,)
     "The boosted weights as a point of the path: twins added up, constants apart."
     K, fires = len(est.classes_), _fires_on(est, X)
@@ -1075,6 +1076,7 @@ def settle_or_lengthen(est, problem:tuple):
     wishes = est.get_params(deep=False)
     vars(est).update({k: v for k, v in vars(longer).items() if k not in wishes})
 
+# %% ../../nbs/compositional/05_estimator.ipynb #9f0518ba
 def _say_again(said):
     "Warnings that were held back."
     for w in said: warnings.warn(w.message, stacklevel=6)
@@ -1097,6 +1099,7 @@ def _rule_state(est, rules, keep, beta, b)->dict:
                       beta[a, k], rules["rule_support_"][r], _hits(est, rules, r, k)))
     return _flat([_voted(f, K, est.class_count_) for f in constants + found])
 
+# %% ../../nbs/compositional/05_estimator.ipynb #1b6e1f6f
 def _hits(est, rules, r, k):
     "Covered rows of class k: known for the rule's own class, and for the other one of two."
     own = rules["rule_labels_"][r] == k
@@ -1108,6 +1111,7 @@ def _voted(found, K, counts):
     if K > 2 or weight > 0: return round_, items, k, weight/_factor(K), support, hits
     return round_, items, 0, -weight/_factor(K), support, support - hits
 
+# %% ../../nbs/compositional/05_estimator.ipynb #05cd6aed
 def _flat(found)->dict:
     "Rules one after the other, as arrays."
     whole = lambda place: np.array([f[place] for f in found], dtype=np.int64)
@@ -1126,6 +1130,7 @@ def _path_table(choice, boosted):
                      "loss": choice.losses.min(axis=1), "error": choice.errors[steps, best],
                      "chosen": (choice.counts == choice.rules) & (not boosted)})
 
+# %% ../../nbs/compositional/05_estimator.ipynb #2edbddd5
 def shorter_model(est, terms:int): # a copy
     "The last point of the path with at most so many rules."
     _check_whole("terms", terms)

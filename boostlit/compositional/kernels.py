@@ -18,6 +18,7 @@ def _check_pointers(bits, pointers, items):
     if len(items) and not 0 <= items.min() <= items.max() < len(bits):
         raise ValueError(f"an item is not one of {len(bits)}")
 
+# %% ../../nbs/compositional/10_kernels.ipynb #4255dabf
 @kernel(work=lambda bits, pointers, items: len(items)*bits.shape[1], check=_check_pointers,
         bits=Arg("uint64", "_ words"), pointers=Arg("int64", "rules+1"),
         items=Arg("int64", "_"))
@@ -47,6 +48,7 @@ def _check_tail(bits, labels, used, signed, out):
     if not 0 <= spare < 64 or (spare and (bits[:, -1] >> np.uint64(64 - spare)).any()):
         raise ValueError(f"covers of {64*words} bits do not fit {n} samples")
 
+# %% ../../nbs/compositional/10_kernels.ipynb #69c82994
 @kernel(work=_set_bits, check=_check_tail, bits=Arg("uint64", "rules words"),
         labels=Arg("int64", "rules", below="K"), used=Arg("bool", "rules"),
         signed=Arg("float64", "K n"), out=Arg("float64", "rules"))

@@ -6,7 +6,7 @@ held out say how many are worth keeping"""
 # %% auto #0
 __all__ = ['FACTORS', 'RELAXED', 'distinct_rules', 'Votes', 'probabilities', 'Settling',
            'solve_together', 'shrink', 'largest_eigenvalue', 'settled_paths', 'settled_path',
-           'relaxed', 'Part', 'row_losses', 'Choice', 'parts_for', 'merged', 'walk_paths',
+           'relaxed', 'Part', 'row_losses', 'Choice', 'parts_for', 'merged_votes', 'walk_paths',
            'choose_step', 'walk_to']
 
 # %% ../../nbs/compositional/08_settling.ipynb #9c257777
@@ -84,6 +84,7 @@ class _Stack(NamedTuple):
         residual *= self.weights
         return (residual @ self.A.swapaxes(1, 2))*self.free, residual.sum(axis=2, keepdims=True)
 
+# %% ../../nbs/compositional/08_settling.ipynb #75861f8d
 def _filled(arrays)->np.ndarray: # (arrays, columns, rows)
     "Matrices (rows, columns) of several sizes in a stack, filled up with zeros."
     shape = np.max([a.shape for a in arrays], axis=0)
@@ -213,7 +214,7 @@ def parts_for(n:int)->int: # of Eq. (3)
     return max(1, min(5, 2000//max(n, 1)))
 
 # %% ../../nbs/compositional/08_settling.ipynb #5b7d0c3e
-def merged(votes:Votes)->Votes:
+def merged_votes(votes:Votes)->Votes:
     "The same problem with rows of one class on which the same rules fire made one row."
     marks = np.packbits(np.hstack([votes.fires, votes.own]).astype(bool), axis=1)
     _, first, group = np.unique(marks, axis=0, return_index=True, return_inverse=True)
@@ -230,7 +231,7 @@ def walk_paths(parts:list, # of `Part`
                        np.log(np.maximum(p.votes.weights @ p.votes.own, 1e-12))) for p in parts]
     losses = [np.tile(np.concatenate(none), (len(RELAXED), 1))]
     means, counts = [np.average(losses[0][0], weights=weights)], [0.]
-    for steps in settled_paths([merged(p.votes) for p in parts], factors):
+    for steps in settled_paths([merged_votes(p.votes) for p in parts], factors):
         rows = [[row_losses(p.fires, p.codes, *point) for point in points]
                 for p, points in zip(parts, steps)]
         losses.append(np.concatenate(rows, axis=1))
@@ -262,7 +263,7 @@ def choose_step(parts:list, # of `Part`
 # %% ../../nbs/compositional/08_settling.ipynb #e678a995
 def walk_to(votes:Votes, choice:Choice)->list: # of (weights, constants), shorter models first
     "The path until it has as many rules as rows left out want, with the penalty that they want."
-    votes = merged(votes)
+    votes = merged_votes(votes)
     solver = Settling(votes)
     first, points = solver.first(), [(np.zeros(votes.free.shape), solver.b)]
     for factor in FACTORS:

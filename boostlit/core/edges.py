@@ -29,6 +29,7 @@ def best_surprise(codes:Any,         # bin numbers of the rows, one array per fe
         best, looked = max(best, float(z.max())), looked + z.size
     return best, looked
 
+# %% ../../nbs/core/18_edges.ipynb #1aab786c
 def nothing_shows(codes:Any, labels:np.ndarray, level:float=.01)->bool:
     "Could the best of all stumps be luck?"
     best, looked = best_surprise(codes, labels)

@@ -34,6 +34,7 @@ class Term(NamedTuple):
     axes: list         # one or more
     table: np.ndarray  # (cells of each axis ..., scores)
 
+# %% ../../nbs/core/16_exports.ipynb #522f6538
 class Scorecard(NamedTuple):
     "A fitted model as cells over a few columns each."
     names: list      # of the columns
@@ -100,6 +101,7 @@ def linked(scores:np.ndarray, link:str, factor:float)->np.ndarray: # (n, K)
     else: p = np.exp(z - z.max(axis=1, keepdims=True))
     return p/p.sum(axis=1, keepdims=True)
 
+# %% ../../nbs/core/16_exports.ipynb #518ff011
 def find_link(est)->tuple: # name, factor
     "The link that turns the scores of an estimator into its probabilities."
     K, rng = len(est.classes_), np.random.default_rng(0)
@@ -126,6 +128,7 @@ def make_card(est,      # a fitted estimator on a table
     return Scorecard(list(feature_names(est)), words, classes, np.ravel(constant).tolist(),
                      merged(terms), *(link or find_link(est)))
 
+# %% ../../nbs/core/16_exports.ipynb #175dbab4
 def scorecard_of(est # a fitted estimator with a method `scorecard`, or an ensemble of stumps
                 )->Scorecard:
     "The neutral description of a fitted estimator."
@@ -191,6 +194,7 @@ def _read_term(given, n_columns, n_scores):
             raise ValueError("an axis is out of order")
     return Term(axes, table)
 
+# %% ../../nbs/core/16_exports.ipynb #ba104016
 def from_json(text:str # made by `to_json`
              )->Any:
     """A model that predicts, from JSON text.
@@ -235,6 +239,7 @@ def axis_cells(axis:Axis, column:np.ndarray)->np.ndarray:
     missing = lambda v: v is None or v != v
     return np.array([axis.missing if missing(v) else known.get(v, axis.other) for v in column], int)
 
+# %% ../../nbs/core/16_exports.ipynb #8f421ea7
 class CardModel:
     "A model read from JSON: it predicts, and needs NumPy only."
     #: classes_ (array): labels in the order of the probabilities
@@ -349,13 +354,16 @@ def to_python(est:Any # a fitted estimator that can be taken away
                           terms=f"[{lines}]", answers=answers, names=card.names,
                           classes=card.classes, constant=card.constant)
 
+# %% ../../nbs/core/16_exports.ipynb #15a1aaac
 def is_listed(axis:Axis)->bool:
     "Does an axis go by values, not by cuts?"
     return bool(axis.values) or not axis.cuts and axis.other > 0
 
 # %% ../../nbs/core/16_exports.ipynb #d5ce6b10
 def _sql_number(v): return repr(float(v)) + ("" if "e" in repr(float(v)) else "e0")
+
 def _sql_name(name): return '"' + str(name).replace('"', '""') + '"'
+
 def _sql_text(v): return "'" + str(v).replace("'", "''") + "'" if isinstance(v, str) else repr(v)
 
 def balanced(parts:list)->str:
@@ -364,6 +372,7 @@ def balanced(parts:list)->str:
     half = len(parts)//2
     return f"({balanced(parts[:half])} + {balanced(parts[half:])})"
 
+# %% ../../nbs/core/16_exports.ipynb #100d4074
 def cell_case(axis:Axis, name:str, entries:list)->str:
     "A CASE over the cells of an axis; `entries` are expressions, one per cell."
     if len(set(entries)) == 1: return entries[0]
@@ -383,6 +392,7 @@ def term_sql(term:Term, names:list, k:int)->str:
         return cell_case(axes[0], names[axes[0].column], [write(axes[1:], t) for t in table])
     return write(term.axes, term.table)
 
+# %% ../../nbs/core/16_exports.ipynb #d1179b2c
 def _probability_sql(card, k):
     "Probability of class k from the scores."
     e = lambda z: f"CASE WHEN {z} > 700 THEN 1e304 ELSE exp({z}) END"
@@ -480,6 +490,7 @@ def _onnx_cells(graph, card, axis):
     graph.made[key] = found
     return found
 
+# %% ../../nbs/core/16_exports.ipynb #a88cb214
 def _onnx_term(graph, card, term):
     "Node with what a term adds to the scores, (n, scores)."
     at = _onnx_cells(graph, card, term.axes[0])
@@ -500,6 +511,7 @@ def _onnx_scores(graph, card):
     for term in card.terms: total = graph.node("Add", total, _onnx_term(graph, card, term))
     return total
 
+# %% ../../nbs/core/16_exports.ipynb #6ab63db3
 def _onnx_probabilities(graph, card):
     "Node with the probabilities, (n, K)."
     z = graph.node("Mul", _onnx_scores(graph, card), graph.constant(card.factor, np.float64))
@@ -519,6 +531,7 @@ def _onnx_number(graph, card):
     graph.nodes.append(helper.make_node("Identity", [total], ["prediction"]))
     return [helper.make_tensor_value_info("prediction", TensorProto.DOUBLE, [None, 1])]
 
+# %% ../../nbs/core/16_exports.ipynb #b74cdf1a
 def _onnx_answers(graph, card):
     "Both outputs of a classifier."
     from onnx import TensorProto, helper
@@ -532,7 +545,6 @@ def _onnx_answers(graph, card):
     value, kind = helper.make_tensor_value_info, TensorProto.STRING if texts else TensorProto.INT64
     return [value("label", kind, [None]),
             value("probabilities", TensorProto.DOUBLE, [None, len(card.classes)])]
-
 
 # %% ../../nbs/core/16_exports.ipynb #4350fa34
 def to_onnx(est:Any # a fitted estimator that can be taken away

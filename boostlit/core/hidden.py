@@ -82,6 +82,7 @@ def bar_for(looked:int,      # products looked at
     "The strength that the largest of so many lucky products exceeds with that chance."
     return float(norm.isf(level/(2*max(looked, 1))))
 
+# %% ../../nbs/core/17_hidden_products.ipynb #5cd3b545
 def hidden_products(signs:np.ndarray,    # (n, d) of +1 and -1
                     residual:np.ndarray, # (n, scores) what is left to explain
                     most:int=16,         # products at most
@@ -112,6 +113,7 @@ def sign_moments(signs:np.ndarray,   # (n, k) factors of one product
     return np.array([np.average(np.prod(signs[:, chosen(m)], axis=1), weights=weights)
                      for m in range(1 << k)])
 
+# %% ../../nbs/core/17_hidden_products.ipynb #81264df3
 def product_shares(signs:np.ndarray,   # (n, k) factors of one product on new rows
                    moments:np.ndarray, # of `sign_moments`
                   )->np.ndarray:       # (n, k)

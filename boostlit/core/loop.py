@@ -114,6 +114,7 @@ class AsSigns(_Translated):
         hypothesis, right = self.oracle.ask((targets > 0).astype(np.int64), weights)
         return hypothesis, float((weights*targets) @ self.outputs(hypothesis))
 
+# %% ../../nbs/core/03_loop.ipynb #f76f529e
 class AsClasses(_Translated):
     "An oracle of signs, asked for one of two classes."
     kind = "class"

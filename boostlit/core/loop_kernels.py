@@ -214,7 +214,8 @@ class StumpGentle(_FusedStumps):
         self.note(stump, coefficient)
 
 # %% ../../nbs/core/14_loop_kernels.ipynb #29fbdd53
-@kernel(work=lambda stumps, alphas, X, out: 12*len(stumps) + len(stumps)*len(X)//64, stumps=Arg("records", "T"),
+@kernel(work=lambda stumps, alphas, X, out: 12*len(stumps) + len(stumps)*len(X)//64,
+        stumps=Arg("records", "T"),
         alphas=Arg("float64", "T"), X=Arg("float64", "n d"), out=Arg("float64", "n"),
         check=lambda stumps, alphas, X, out: check_columns(stumps, X))
 def sum_stumps(stumps, alphas, X, out):

@@ -142,6 +142,7 @@ def array_from(data:bytes)->np.ndarray:
     _check_letters(array)
     return array
 
+# %% ../../nbs/core/09_models.ipynb #4c4ec72e
 def _field(name, kind, shape=()):
     "A field of a record: its name, its type, and how many of them."
     if not all(type(s) is int and 0 < s < 1 << 20 for s in shape) or len(shape) > 4:
@@ -474,7 +475,8 @@ def build_state(cls:type,         # class of the estimator
     fields = _declared(cls, parameters, state)
     if fields is not None:
         built = build_fields(fields, state, {})
-        if built.get("n_iter_", 0) > len(built.get("history_", ())):
+        # a model that learnt nothing may count the one round that it tried
+        if (built.get("n_iter_") or 0) > max(1, len(built.get("history_", ()))):
             raise ValueError("its n_iter_ counts rounds that its history_ does not have")
         return built
     odd = [k for k in state if hasattr(cls, k)]

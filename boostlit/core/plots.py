@@ -245,6 +245,7 @@ def beside(est,       # an estimator
     for cls in type(est).__mro__:
         found = getattr(sys.modules.get(cls.__module__), name, None)
         if callable(found): return found
+    if name not in globals(): raise ValueError(f"a {type(est).__name__} is not drawn in this way")
     return globals()[name]
 
 def _has_terms(est):

@@ -135,6 +135,7 @@ def _split_steps(HS, HW, n_codes, has_nan, nominal, lo, hi, S, W, criterion):
     codes = int(n_codes.sum())
     return 6*codes if criterion == 1 else 30*(hi - lo) + codes//16
 
+# %% ../../nbs/core/13_stump_kernels.ipynb #504c6b76
 @kernel(work=_split_steps, check=_check_split, HS=Arg("int64", "rows codes_"),
         HW=Arg("int64", "rows codes_"), n_codes=Arg("int64", "d"),
         has_nan=Arg("bool", "d"), nominal=Arg("bool", "d"))
@@ -172,6 +173,7 @@ def _cut_scores(HS, HW, m, has_nan, nominal, S, W, criterion):
     base = MS*MS/MW if MW > 0 else 0.
     return base + np.where(LW > 0, L*L/LW, 0.) + np.where(RW > 0, R*R/RW, 0.)
 
+# %% ../../nbs/core/13_stump_kernels.ipynb #c7e1a417
 @best_split.arrays
 def _best_split(HS, HW, n_codes, has_nan, nominal, lo, hi, S, W, criterion):
     args = HS, HW, n_codes, has_nan, nominal, lo, hi, S, W, criterion
@@ -191,6 +193,7 @@ def _check_cut(H, m, has_nan, nominal, best, tie, votes):
     "Raise unless the histogram has a row for every code."
     if not 0 <= m <= len(H) - has_nan: raise ValueError(f"H has {len(H)} rows, no {m} codes")
 
+# %% ../../nbs/core/13_stump_kernels.ipynb #4df56407
 @kernel(work=lambda H, m, has_nan, nominal, best, tie, votes: 2*H.size, check=_check_cut,
         H=Arg("int64", "_ K"), votes=Arg("int64", "3 K"))
 def class_cut(H, m, has_nan, nominal, best, tie, votes):
@@ -453,6 +456,7 @@ def _sum_of_sums(x):
     for low in range(0, len(x), 1024): total += float(np.cumsum(x[low:low + 1024])[-1])
     return total
 
+# %% ../../nbs/core/13_stump_kernels.ipynb #849d83ce
 @exponential_step.arrays
 def _exponential_step(weight, start, y, step, score):
     score += step

@@ -315,6 +315,7 @@ class _StumpReader:
         """
         return describe_stump(stump, names)
 
+# %% ../../nbs/core/02_stumps.ipynb #643e74c0
 class _FeatureDraws:
     "Draws the features that a question may cut; the draws can be taken up again."
     rng: Any
@@ -790,6 +791,7 @@ def describe_stump(stump,              # one record of dtype `STUMP`
     quiet = missing is not None and not missing[j]
     return said if quiet else f"{said} (missing {show(stump['missing'])})"
 
+# %% ../../nbs/core/02_stumps.ipynb #be243265
 def read_stump(est,          # a fitted estimator, which knows its table
                stump,        # one record of dtype `STUMP`
                names=None,   # names of the columns

@@ -118,6 +118,7 @@ def _texts(column):
     whole = _one_dictionary(column)
     return _category_texts(whole.dictionary).take(whole.indices)
 
+# %% ../../nbs/core/01_tables.ipynb #98aee2ba
 def _category_texts(values):
     "Categories as words."
     import pyarrow as pa

@@ -191,6 +191,7 @@ def _check_sets(columns, n_earlier, pointers, items):
     if len(items) and not 0 <= items.min() <= items.max() < len(columns):
         raise ValueError(f"an item is not one of {len(columns)} columns")
 
+# %% ../../nbs/distributed/02_search.ipynb #a0ebdfe6
 @kernel(work=lambda columns, earlier, pointers, items:
         columns.shape[1]*(len(items) + earlier*len(pointers)), check=_check_sets,
         columns=Arg("uint64", "_ words"), pointers=Arg("int64", "_"), items=Arg("int64", "_"))

@@ -84,6 +84,7 @@ def _file_sources(path, file):
     return [(path, g, a, b) for g, rows in enumerate(sizes)
             for a, b in cut_rows(rows, file.metadata.num_columns)]
 
+# %% ../../nbs/distributed/01_training.ipynb #e817d0d1
 def _file_rows(path, group, first=0, last=None)->"pyarrow.Table":
     "Rows of a row group, read in batches: what lies before them is passed by, not kept."
     import pyarrow as pa
@@ -396,6 +397,7 @@ def _check_class_step(w, w0, start, stride, y, out, alpha, down, up, votes, k):
     if len(out) != len(w) or len(w) and not 0 <= out.min() <= out.max() < votes.shape[1]:
         raise ValueError(f"every row needs an answer from 0 to {votes.shape[1] - 1}")
 
+# %% ../../nbs/distributed/01_training.ipynb #3d9ed5e7
 @kernel(work=lambda w, *rest: 20*len(w), check=_check_class_step, w=Arg("float64", "n"),
         w0=Arg("float64", "_"), start=Arg("int64", "_"), y=Arg("uint8 int64", "n", below="K"),
         votes=Arg("float64", "n K"), k=Arg("int64", "n"))

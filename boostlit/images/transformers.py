@@ -463,6 +463,7 @@ def census_block(picture, scales, threshold, cells, fold, max_pixels):
     parts = np.sqrt(parts/np.maximum(parts.sum(1, keepdims=True), 1)/len(scales))
     return parts.reshape(-1, parts.shape[2]).astype(np.float32)
 
+# %% ../../nbs/images/07_transformers.ipynb #86b2132a
 def wave_block(picture, side, cells, fold, max_pixels):
     "Mean energy of each wave in each cell: (32, cells), the whole block of length one."
     energy = wave_energy(resize_image(grey_picture(picture), max_pixels=max_pixels), side)

@@ -154,6 +154,7 @@ def count_terms(model, # a fitted classifier
     if isinstance(model, OneVsRestClassifier): return sum(map(count_terms, model.estimators_))
     return _count_leaves(model)
 
+# %% ../../nbs/lab/11_atlas.ipynb #2f2ce109
 def _count_leaves(model):
     if hasattr(model, "booster_"): return len(model.booster_.trees_to_dataframe().query(
         "left_child.isnull()"))
@@ -294,6 +295,7 @@ def atlas(n_jobs=1, out=None, progress=True):
         if out is not None: write_atlas(Path(out)/"atlas.csv", rows)
     return method_means(rows)
 
+# %% ../../nbs/lab/11_atlas.ipynb #a720c990
 def method_means(rows:list)->list: # rows for the ledger
     "Means of every method over the public tables, with the spread of the tables."
     found = []

@@ -88,7 +88,8 @@ def kept_fisher(path, kind:str)->FisherVector: # as `fit_fisher` gives it
                     weights_=f.mixture_.weights_, means_=f.mixture_.means_,
                     covariances_=f.mixture_.covariances_)
     with np.load(path) as file: kept = SimpleNamespace(**file)
-    fisher = FisherVector(*kept.means_.shape, FOLDED_CELLS, root=LOOKS[kind].root)
+    fisher = FisherVector(  # type: ignore[call-arg, misc]
+        *kept.means_.shape, FOLDED_CELLS, root=LOOKS[kind].root)
     fisher.pca_ = fisher.mixture_ = kept
     return fisher
 
@@ -153,6 +154,7 @@ def _least_squares(G, T, ridge):
     A[np.diag_indices(len(A))] += ridge*np.diag(G).mean()
     return cho_solve(cho_factor(A, overwrite_a=True), T)
 
+# %% ../../nbs/bilinear/13_fisher_scenes.ipynb #b7572466
 def shared_boost(K,                 # (components, n, len(fit)) as `even_grams` gives them
                  T,                 # (len(fit), classes) centred indicators
                  fit, judge,        # rows that fit, rows that are scored
@@ -160,7 +162,8 @@ def shared_boost(K,                 # (components, n, len(fit)) as `even_grams` 
                  ridge:float=.03,   # as a part of the mean squared length
                 )->tuple:           # chosen components, scores after every round
     "One component per round for all classes, then all words of all classes solved for again."
-    D, G, chosen = T, np.zeros((len(fit), len(fit)), np.float32), []
+    D, G, chosen = (  # type: ignore[var-annotated]
+        T, np.zeros((len(fit), len(fit)), np.float32), [])
     cross, stages = np.zeros((len(judge), len(fit)), np.float32), []
     while len(chosen) < min(n_rounds, len(K)):
         edge = [np.sqrt(np.maximum(np.sum(D*(Kj[fit]@D), 0), 0)).sum() for Kj in K]
@@ -202,6 +205,7 @@ def rich_split(seed:int,               # of the split
     train, test = random_split(y, n_train, seed)
     return dict(seed=seed) | boosted_against_all(grams, shares, y, train, test, len(grams)//2)
 
+# %% ../../nbs/bilinear/13_fisher_scenes.ipynb #f39799a1
 def rich_fold(fold:int,                # one of the folds
               seed:int=0,              # of the split
               dataset:str="scene15",   # image set
@@ -236,6 +240,7 @@ def rich_cross(n_jobs=1, out=None, progress=True):
                      "Rich blocks, cross-validated", progress).to_pylist()
     return rich_rows(runs, "Rich blocks, cross-validated", "cross-validated accuracy")
 
+# %% ../../nbs/bilinear/13_fisher_scenes.ipynb #529350a3
 @reproduction(paper=3, item="Rich blocks", needs=("scene15", OUTSIDE), full=True)
 def rich_blocks(n_jobs=1, out=None, progress=True, splits=10):
     "Scene-15: rich blocks under the booster, and under a machine on all cells."

@@ -215,6 +215,7 @@ def functions_hash(*functions)->str:
                    for f in functions)
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
+# %% ../../nbs/bilinear/12_impossible.ipynb #ae97a2cc
 class _Bare(ast.NodeTransformer):
     "Drops what does not change a result."
     def visit_FunctionDef(self, node):

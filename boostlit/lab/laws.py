@@ -37,6 +37,7 @@ def scores(est:Any, sample:Sample)->np.ndarray: # of the new examples
         if hasattr(est, "decision_function"): return est.decision_function(sample.new)
         return np.searchsorted(est.classes_, est.predict(sample.new)).astype(float)
 
+# %% ../../nbs/guide/11_laws.ipynb #8eab398b
 def breach(first:np.ndarray, second:np.ndarray)->float: # zero: not a bit differs
     "Eq. (2): largest difference over the largest score."
     largest = float(np.abs(first).max(initial=0)) or 1.
@@ -90,6 +91,7 @@ def constant_added(sample:Sample, rng)->Sample:
     one = lambda X: np.take(X, [0], axis=sample.columns)*0 + 1.
     return _both(sample, lambda X: np.concatenate([X, one(X)], axis=sample.columns))
 
+# %% ../../nbs/guide/11_laws.ipynb #d08de70c
 def threads(sample:Sample, rng)->Sample:
     "Nothing changes but the number of threads."
     return sample
@@ -133,6 +135,7 @@ def pair_sample()->Sample:
     P[y == 1, 1] = P[y == 1, 0] + .3*rng.normal(size=(60, 3))
     return Sample(P[:80], 2*y[:80] - 1, None, P[80:], columns=2)
 
+# %% ../../nbs/guide/11_laws.ipynb #b47c0c2a
 def block_sample()->Sample:
     "Matrices of four words by three components."
     rng = np.random.default_rng(2)

@@ -112,6 +112,7 @@ def _contenders(column, support):
         work[f"pyfim {algorithm}"] = partial(mine, rows, target="c", supp=-support)
     return work
 
+# %% ../../nbs/lab/06_mining_race.ipynb #18e28e76
 def race(name:str,     # one of MINING_RACES
          support:int,  # smallest support
          turns:int=3,  # runs of each; the best counts
@@ -236,6 +237,7 @@ class Patterns(NamedTuple):
     nu: float            # share of twice the smaller class that may miss the margin
     found: int           # patterns with a coefficient, kept or not
 
+# %% ../../nbs/lab/06_mining_race.ipynb #bfcba784
 def _program(oracle, new, signs, nu, most, rounds)->Patterns:
     "One program, its heaviest terms, and their scores on new graphs."
     begin = time.process_time()
@@ -249,6 +251,7 @@ def _program(oracle, new, signs, nu, most, rounds)->Patterns:
     words = [(float(a*h[1]), oracle.count(h), spell(*oracle.pattern(h))) for a, h in terms[:most]]
     return Patterns(scores, words, seconds, nu, len(terms))
 
+# %% ../../nbs/lab/06_mining_race.ipynb #d3ee6000
 def _programs(graphs, signs, held, shape, nus, most, rounds)->list:
     "A program for every nu; the tree of patterns grows with all of them."
     begin = time.process_time()

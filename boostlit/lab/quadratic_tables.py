@@ -422,6 +422,7 @@ def _rival(method):
     from interpret.glassbox import ExplainableBoostingClassifier
     return ExplainableBoostingClassifier(n_jobs=1)
 
+# %% ../../nbs/quadratic/07_tables.ipynb #4f3b83c2
 def atlas_unit(dataset:str, fold:int,
                method:str, # "glass box", "LightGBM" or "EBM"
               )->dict:
@@ -454,6 +455,7 @@ def atlas_ledger(runs:list, # dicts of `atlas_unit` with dataset, fold and metho
                              link="quadratic/09_glass_box.ipynb"))
     return rows
 
+# %% ../../nbs/quadratic/07_tables.ipynb #65aaa383
 @reproduction(paper=1, item="Glass box", title="glass box and LightGBM on the tables of the atlas")
 def glass_box_atlas(n_jobs=1, out=None, progress=True):
     "Three folds of all tables of the atlas, glass box and LightGBM."

@@ -34,6 +34,7 @@ def rule_tables()->dict: # name -> facts
     path = atlas_folder()/"atlas.json"
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
 
+# %% ../../nbs/compositional/09_rivals.ipynb #432ec10a
 def read_table(name:str, cap:int=3000)->tuple: # frame, class numbers, names of nominal columns
     "A table of at most so many rows."
     frame = pd.read_parquet(atlas_folder()/f"{name}.parquet")
@@ -58,6 +59,7 @@ def spread_out(frame:pd.DataFrame, nominal:list)->np.ndarray: # numbers only
         plain[name] = plain[name].fillna(plain[name].median())
     return pd.get_dummies(plain, columns=list(nominal), dtype=float).to_numpy(float)
 
+# %% ../../nbs/compositional/09_rivals.ipynb #6d7c1db4
 def fit_imodels(method, frame, nominal, y, train, test)->tuple: # probabilities, terms
     "RuleFit, FIGS or boosted rules."
     import imodels
@@ -90,6 +92,7 @@ def fit_ripper(frame, nominal, y, train, test)->tuple: # probabilities, rules
     P = np.maximum(P, 1e-6)
     return P/P.sum(axis=1, keepdims=True), rules
 
+# %% ../../nbs/compositional/09_rivals.ipynb #70da8287
 def fit_ours(frame, nominal, y, train, test, **options): # fitted
     "The default form."
     columns = [frame.columns.get_loc(name) for name in nominal]
@@ -113,6 +116,7 @@ def judge(P:np.ndarray, y:np.ndarray, train:np.ndarray, test:np.ndarray)->dict:
                 prior=loss(np.tile(np.maximum(shares, 1e-9), (len(test), 1))),
                 majority=float((y[test] == shares.argmax()).mean()))
 
+# %% ../../nbs/compositional/09_rivals.ipynb #063df7eb
 def race_fold(table:str, method:str, fold:int, limit:float=25.)->list: # rows
     "One fold of one method; for ours, the shorter models of its path as well."
     frame, y, nominal = read_table(table)
@@ -147,6 +151,7 @@ def _ours_rows(same, frame, nominal, y, train, test, start):
             short.predict_proba(frame.iloc[test]), y, train, test)))
     return rows
 
+# %% ../../nbs/compositional/09_rivals.ipynb #fbc4d770
 def rule_race(out=None,           # folder for finished folds; an interrupted race goes on there
               methods=RULE_LEARNERS, n_jobs:int=1)->list: # rows
     "All tables, methods and folds."

@@ -80,6 +80,7 @@ def link_loss(link:dict, held:Held)->float:
     own = log_p[np.arange(len(held.codes)), held.codes]
     return float(-(held.weights/held.weights.sum()) @ own)
 
+# %% ../../nbs/lpboost/11_choosing_nu.ipynb #eab42225
 def honest_loss(held:Held, n_classes:int)->tuple: # (of the link, of the prior)
     "Log loss with the link fitted on one half of the held-out rows and tried on the other."
     losses, sizes = [], []
@@ -138,6 +139,7 @@ def held_out_scores(est:Any,       # with make_oracle, and classes_
         out.append([score_rows(part, alpha, rows) for part, alpha in zip(parts, alphas)])
     return np.moveaxis(np.array(out), 1, -1)
 
+# %% ../../nbs/lpboost/11_choosing_nu.ipynb #902c1961
 def kept(part, alpha)->list:
     "Hypotheses with a weight, constants apart."
     return [h for h, a in zip(part.hypotheses, alpha) if a > 0 and not is_constant(h)]
@@ -167,6 +169,7 @@ class NuChoice(NamedTuple):
     losses: np.ndarray   # held-out log loss of every master
     prior: float         # of the prior
 
+# %% ../../nbs/lpboost/11_choosing_nu.ipynb #cdde31ac
 def choose_program(est:Any,       # with make_oracle, merge, classes_, random_state, n_jobs
                    task:tuple,    # (rows, class numbers, weights)
                    masters:list,  # to choose from

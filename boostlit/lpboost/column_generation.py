@@ -314,6 +314,7 @@ def n_inputs(X)->int:
     "Rows of a table, or graphs of a collection."
     return X.n if hasattr(X, "node_label") else len(X)
 
+# %% ../../nbs/lpboost/02_column_generation.ipynb #4b3ea52b
 class WithConstants:
     "An oracle whose family also holds the constants, as pairs `(\"constant\", sign)`."
     def __init__(self, oracle, n:int): # any oracle, and its number of training rows
@@ -485,6 +486,7 @@ def weight_groups(y:np.ndarray, program:str)->np.ndarray: # zeros and ones, a ro
         return np.array([y > 0, y < 0], np.float64)
     return np.ones((1, len(y)))
 
+# %% ../../nbs/lpboost/02_column_generation.ipynb #2fe1e306
 def margin_losses(scores, y, nu:float, program:str)->np.ndarray:
     "Losses of the rows whose mean is one minus the soft margin of a combination."
     margins, out = y*np.broadcast_to(scores, np.shape(y)), np.ones(len(y))
@@ -631,6 +633,7 @@ def _note(part, ask, bound, nodes):
                             nodes=nodes, columns=len(part.solver.ids),
                             generated=len(part.pool.columns), iterations=part.solver.iterations)
 
+# %% ../../nbs/lpboost/02_column_generation.ipynb #86be7c32
 def _take_in(part, found):
     "Put the found columns into the model; did any of them cut off the current weights?"
     ids, inside, cut = [], set(part.solver.ids), False

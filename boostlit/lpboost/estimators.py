@@ -58,6 +58,7 @@ def read_inputs(est:Any, X:Any, y:Any="no_validation", reset:bool=False)->Any:
         est.items_ = find_items(out[0] if isinstance(out, tuple) else out, est.kinds_)
     return out
 
+# %% ../../nbs/lpboost/05_estimators.ipynb #812a216a
 def named_language(est:Any)->str:
     "Which language an estimator's `oracle` names."
     if not isinstance(est.oracle, str):
@@ -80,6 +81,7 @@ def read_graphs(est:Any, X:Any, y:Any, reset:bool)->Any:
         raise ValueError(f"{graphs.n} graphs but {len(np.asarray(y))} labels")
     return graphs, np.asarray(y)
 
+# %% ../../nbs/lpboost/05_estimators.ipynb #091fdf15
 def hold_graphs(est:Any, task:tuple)->tuple: # (task without them, (graphs, labels) held out)
     "Hold a share of the graphs out."
     graphs, codes, w = task
@@ -110,6 +112,7 @@ def check_program(est:Any)->None:
         check_nu(est.nu)
     refuse_controls(est)
 
+# %% ../../nbs/lpboost/05_estimators.ipynb #dc41cdb3
 def refuse_controls(est:Any)->None:
     "Controls of the house that a totally corrective program cannot obey."
     if est.learning_rate != 1:
@@ -337,6 +340,7 @@ def choose_by_held_out(est:Any, task:tuple)->None:
         est._nu = (path[best.best], True)
         est.nu_path_ = dict(share=np.array(path), loss=best.losses)
 
+# %% ../../nbs/lpboost/05_estimators.ipynb #0a5be570
 def try_trees(est:Any, stumps:Any, choice:Any)->Any:
     "Another path with trees where stumps explain little; the better of the two."
     if min(stumps.losses) <= .5*stumps.prior: return stumps
@@ -648,6 +652,7 @@ def read_classes(est:Any, X:Any, y:Any, sample_weight:Any)->tuple: # (rows, code
                          "classes")
     return est.merge(X, codes, w)
 
+# %% ../../nbs/lpboost/05_estimators.ipynb #64ecbd42
 def finish_link(est:Any, task:tuple)->None:
     "The link in the units of the final scores; the prior where nothing was learnt."
     est.link_ = None
@@ -734,6 +739,7 @@ class _Describer(_LinearBooster):
         tags.input_tags.sparse = self.oracle == "itemsets"
         return tags
 
+# %% ../../nbs/lpboost/05_estimators.ipynb #cfe7f9e2
 def place_centres(est:Any, X:np.ndarray, rows:np.ndarray, w:np.ndarray)->None:
     "Centres of the kernels: distinct training rows of positive weight, not too many."
     rows = rows[w[rows] > 0]
@@ -1038,6 +1044,7 @@ def reference_of(est:Any, task:tuple)->"np.ndarray|None":
     rng = check_random_state(0 if est.random_state is None else est.random_state)
     return reference_rows(task[0], task[2], rng)
 
+# %% ../../nbs/lpboost/05_estimators.ipynb #4291fa00
 def set_offset(est:Any, task:tuple)->None:
     "The threshold: the nu-quantile of the training scores, a hair less."
     rows, _, w = task

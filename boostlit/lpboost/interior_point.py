@@ -254,6 +254,7 @@ def cold_start(solver:InteriorPoint)->Point:
     return Point(lam, caps - lam, gamma - edges, gamma, alpha, rho,
                  np.maximum(above, 0) + .05, np.maximum(-above, 0) + .05)
 
+# %% ../../nbs/lpboost/09_interior_point.ipynb #27bac9e4
 def warm_start(solver:InteriorPoint)->Point:
     "The last point with room for new columns."
     p, mu, new = solver.point, solver.mu, len(solver.columns) - len(solver.point.alpha)
@@ -446,6 +447,7 @@ def add_columns(part:LinearConversation, hypotheses)->int:
     part.hypotheses += [h for h, _ in fresh]
     return len(fresh)
 
+# %% ../../nbs/lpboost/09_interior_point.ipynb #eb39ab11
 def take_solution(part:LinearConversation, weights, alpha, value):
     "Weights for the next question; the best combination so far becomes the model."
     part.state.weights = weights
@@ -467,6 +469,7 @@ def padded(part:LinearConversation, alpha:np.ndarray)->np.ndarray:
     "Weights for every column of the store: an interrupt may have left some without a hypothesis."
     return np.r_[alpha, np.zeros(len(part.store) - len(alpha))]
 
+# %% ../../nbs/lpboost/09_interior_point.ipynb #1896acbe
 def round_solution(part:LinearConversation)->ProgramSolution:
     "The last stage with few weights, and its margins."
     alpha = rounded(part, part.full(part.stages[-1]), .1*part.master.gap)

@@ -133,6 +133,7 @@ def pack_tree(learner)->dict:
                 right=np.where(leaf, 0, tree.children_right),
                 value=signs[tree.value[:, 0].argmax(axis=1)])
 
+# %% ../../nbs/lpboost/10_languages.ipynb #03473a01
 def follow(packed:dict, t:int, X:np.ndarray)->np.ndarray: # what tree `t` says on float32 rows
     "Walk all rows down a tree at once."
     a, b = packed["start"][t:t + 2]
@@ -209,6 +210,7 @@ def _squared_distances(X, centres):
     products = 2*X @ centres.T
     return np.maximum(0, (X**2).sum(1)[:, None] + (centres**2).sum(1)[None] - products)
 
+# %% ../../nbs/lpboost/10_languages.ipynb #3604d6fb
 def kernel_width(X, gamma, w)->float:
     "`gamma` itself, or 1/(d var) for 'scale', the variance over all entries under the row weights."
     if isinstance(gamma, str):
@@ -263,6 +265,7 @@ def find_items(X:np.ndarray, # (n, d) float64, nominal as codes, NaN missing
                          "zeros and ones")
     return np.array(items, ITEM)
 
+# %% ../../nbs/lpboost/10_languages.ipynb #e85a59ed
 def items_held(X, items):
     "Boolean (n, number of items); a missing value holds no item."
     return X[:, items["feature"]] == items["value"]
@@ -325,6 +328,7 @@ def packed_patterns(packed)->list:
     "(root, code, length) of every packed subgraph."
     return [(int(r), c[:n]) for r, c, n in zip(packed["root"], packed["code"], packed["length"])]
 
+# %% ../../nbs/lpboost/10_languages.ipynb #fec027f7
 class SubgraphLanguage(_Signed):
     "Connected subgraphs."
     @staticmethod
@@ -443,6 +447,7 @@ def check_graph_codes(est, packed):
                 raise ValueError("its models_ hold the code of a subgraph that cannot be followed")
             there += j == there
 
+# %% ../../nbs/lpboost/10_languages.ipynb #85ff7045
 class NodeLabel:
     "A label of nodes or edges: a word, a number or nothing."
     def build(self, value, sizes):

@@ -38,6 +38,7 @@ def pack_model(est:Any, part:Any, solution:ProgramSolution)->dict:
                 rho=np.array(solution.rho), weights=solution.weights,
                 gap=float(solution.dual - solution.primal), support=supports(language, part, kept))
 
+# %% ../../nbs/lpboost/12_programs.ipynb #880780de
 def least(alpha:np.ndarray)->float:
     "What counts as no weight at all in a stage."
     return max(1e-12, 1e-3*alpha.max()) if len(alpha) > 200 else 1e-12
@@ -64,6 +65,7 @@ def model_scores(est:Any, model:dict, X:Any)->np.ndarray:
     "Scores of a model."
     return model["alpha"] @ model_columns(est, model, X)
 
+# %% ../../nbs/lpboost/12_programs.ipynb #ea14896c
 def model_stages(est:Any, model:dict, X:Any)->"Iterator[np.ndarray]":
     "Scores after every round; the last stage is the model itself."
     out = model_columns(est, model, X)
@@ -78,6 +80,7 @@ def model_terms(est:Any)->"pyarrow.Table":
     rows.sort(key=lambda r: (r["class"], -abs(r["weight"])))
     return terms_table(rows)
 
+# %% ../../nbs/lpboost/12_programs.ipynb #c1533d92
 def program_terms(est:Any, m:dict, target:str)->list: # of dicts
     "The terms of one program."
     language, rows = LANGUAGES[est.language_], []
@@ -96,6 +99,7 @@ def program_terms(est:Any, m:dict, target:str)->list: # of dicts
                          "support": float(share) if share >= 0 else None})
     return rows
 
+# %% ../../nbs/lpboost/12_programs.ipynb #7b531e2f
 def weight_shares(est:Any)->np.ndarray:
     "Weight of the terms, shared by the features each looks at."
     if est.language_ not in ("stumps", "trees", "itemsets"):
@@ -122,6 +126,7 @@ def model_fields(language:str)->Group:
                   "weights": Array("float64", ("rows",), 0., 1.000001), "gap": Real(-10., 1e9),
                   "support": OrMissing(Array("float64", ("supports",), -1., 1.000001))})
 
+# %% ../../nbs/lpboost/12_programs.ipynb #10763881
 def language_fields(language:str)->dict:
     "What a language needs to read inputs."
     if language in ("stumps", "trees"): return dict(TABLE_FIELDS)
@@ -153,6 +158,7 @@ def lpboost_fields(state:dict, program:str)->dict:
                   "loss": Array("float64", ("path",))})
     return {**fields, "link_": OrMissing(OrNone(link)), "nu_path_": OrMissing(OrNone(path))}
 
+# %% ../../nbs/lpboost/12_programs.ipynb #3d97e844
 def check_models(est:Any)->None:
     "What single fields cannot say: terms add up, patterns can be followed."
     for m in est.models_:

@@ -77,6 +77,7 @@ def numbers_to_arrow(values:np.ndarray)->pa.Array: # numbers
     kind = pa.from_numpy_dtype(values.dtype)
     return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(values)])
 
+# %% ../../nbs/mining/00_baskets.ipynb #a0ff7b91
 def words_to_arrow(words:list)->pa.Array: # strings
     "Strings as an Arrow array."
     coded = [word.encode() for word in words]
@@ -163,6 +164,7 @@ def _column(values):
     except (pa.ArrowInvalid, pa.ArrowTypeError):
         raise ValueError("a column of a long table holds values of several kinds") from None
 
+# %% ../../nbs/mining/00_baskets.ipynb #4eb606f7
 def from_lists(rows)->Baskets:
     "Rows of a plain list of lists (or sets) of numbers or words."
     rows = [[] if _is_missing(row) else row for row in rows]
@@ -234,6 +236,7 @@ def _blocks(path, size=1 << 24):
         except UnicodeDecodeError as error:
             raise ValueError(f"{os.fspath(path)!r} is no text in UTF-8: {error}") from None
 
+# %% ../../nbs/mining/00_baskets.ipynb #bc2f2e27
 def _split(lines, separator)->list:
     "Words of every line; quotes may hold a separator. FIMI files have remarks: # % @ in front."
     if separator is None:

@@ -68,6 +68,7 @@ def twin(numpy_version): # a function of the same arguments
     "Decorator: give an inner kernel a version in NumPy for where nothing is compiled."
     return lambda function: Twin(function, numpy_version)
 
+# %% ../../nbs/mining/01_bitsets.ipynb #83a95a51
 class TwinKernel(Kernel):
     "A kernel whose version in NumPy runs while the budget of steps lasts."
     def __init__(self, function, numpy_version, work, check=None):
@@ -80,6 +81,7 @@ class TwinKernel(Kernel):
             return self.numpy_version(*args)      # which looks at its indices itself
         return super().__call__(*args)
 
+# %% ../../nbs/mining/01_bitsets.ipynb #a6916b85
 def twin_kernel(numpy_version, # a function of the same arguments
                 work,          # steps of a call of it, from the arguments
                 check=None,    # as for `kernel`
@@ -237,6 +239,7 @@ def _check_room(pointers, items, by_item, bits):
     _check_lists(pointers, items, most)
     if len(pointers) - 1 > rows: raise ValueError(f"no room for {len(pointers) - 1} rows")
 
+# %% ../../nbs/mining/01_bitsets.ipynb #55fb6453
 @kernel(work=lambda pointers, items, by_item, bits: 16*len(items) + len(pointers),
         check=_check_room, pointers=Arg("int64", "_"), items=Arg("int32 int64", "_"),
         bits=Arg("uint64", "_ _"))

@@ -130,6 +130,7 @@ def _rule_measures(df, df_orig, null_values)->tuple: # rules, their measures
     if null_values: forth, back, known = _confidences(rules, df_orig)
     return rules, _measures(both, left, right, forth, back, known)
 
+# %% ../../nbs/mining/11_drop_in.ipynb #1e4b7cd6
 def _association_rules(df, num_itemsets=1, df_orig=None, null_values=False, metric="confidence",
                        min_threshold=.8, support_only=False, return_metrics=None):
     import pandas as pd

@@ -99,6 +99,7 @@ def _check_rows(code, length, *rest):
     "Raise unless the code has so many rows."
     if not 0 <= length <= len(code): raise ValueError(f"a code of {len(code)} rows has no {length}")
 
+# %% ../../nbs/mining/09_graph_kernels.ipynb #381bef0b
 @kernel(work=lambda code, length, *rest: 40*(length + 1)**3, check=_check_rows,
         code=Arg("int32", "_ 4"))
 def is_minimal(code, length, root, n_edge, n_node):
@@ -183,6 +184,7 @@ def _check_extension(frame, emb, label, ptr, to, edge_label, found):
     if found.shape[1] < (ptr[nodes + 1] - ptr[nodes]).sum():
         raise ValueError("no room for all extensions")
 
+# %% ../../nbs/mining/09_graph_kernels.ipynb #ad7dae21
 @twin_kernel(_extend_numpy, lambda frame, emb, label, ptr, to, edge_label, found:
              200 + found.shape[1]//4, _check_extension, emb=Arg("int32", "_ _", below="nodes"),
              label=Arg("int32", "nodes"), ptr=Arg("int64", "nodes+1"), to=Arg("int32", "arcs"),
@@ -221,6 +223,7 @@ def _row(frame, key, nv):
     if place <= nv: return int(frame.path[0]), place, edge, -1
     return 2*(nv + 1) - place, nv, edge, node
 
+# %% ../../nbs/mining/09_graph_kernels.ipynb #92edc4e1
 def grown(frame:Frame, code:np.ndarray, emb:np.ndarray, graph:np.ndarray,
           found:np.ndarray,      # extensions
           min_support:int,       # fewest graphs
@@ -249,6 +252,7 @@ def _check_nodes(lo, hi, parent, ptr, cover, u, total, signed, threshold, gain, 
     if len(graphs) and not 0 <= graphs.min() <= graphs.max() < len(u):
         raise ValueError(f"expected a weight for each graph, got {len(u)}")
 
+# %% ../../nbs/mining/09_graph_kernels.ipynb #0300a51e
 @kernel(work=lambda low, high, parent, pointers, *rest: 4*int(pointers[high] - pointers[low]),
         check=_check_nodes, parent=Arg("int32", "_"), ptr=Arg("int64", "_"),
         cover=Arg("int32", "_"), u=Arg("float64", "_"), gain=Arg("float64", "_"),
@@ -281,6 +285,7 @@ def _check_row(emb, row, label, ptr, to, edge_label):
     if not (0 <= row[0] < nv and 0 <= row[1] <= nv) or ptr[0] < 0 or ptr[-1] > len(to):
         raise ValueError(f"a row from {row[0]} to {row[1]} does not continue {nv} nodes")
 
+# %% ../../nbs/mining/09_graph_kernels.ipynb #469221a2
 @kernel(work=lambda emb, *rest: 16*emb.size, check=_check_row,
         emb=Arg("int32", "_ _", below="nodes"), row=Arg("int32", "4"), label=Arg("int32", "nodes"),
         ptr=Arg("int64", "nodes+1"), to=Arg("int32", "arcs"), edge_label=Arg("int32", "arcs"))

@@ -28,7 +28,7 @@ from boostlit.mining.baskets import (
 
 from .bitsets import item_bits
 
-from .bit_kernels import (WIDE, WORDS, layout, mine_bits, new_scratch,
+from .bit_kernels import (WIDE, LANES, layout, mine_bits, new_scratch,
                                          table_of_root)
 
 # %% ../../nbs/mining/02_itemsets.ipynb #5680add7
@@ -211,7 +211,7 @@ def _bit_chunks(baskets, task, codes, need, chunk, stats):
     if len(full) and n >= task.support:
         yield table_of_root(search, full, n, codes, task, need)
     while state[0] >= 0:
-        items = np.empty(size*8 + longest*(wide if search.P.shape[1] <= WORDS else 1), np.int32)
+        items = np.empty(size*8 + longest*(wide if search.P.shape[1] <= LANES else 1), np.int32)
         offsets, supports = np.zeros(size + wide + 1, np.int32), np.empty(size + wide, np.int64)
         counts = np.empty((size + wide + 1, task.classes), np.int64)
         sets, end = mine_bits(search, scratch, state, task.support,

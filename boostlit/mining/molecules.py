@@ -56,6 +56,7 @@ def _spell(node, label, children, rings):
     branches = "".join(f"({part})" for part in parts[:-1]) + "".join(parts[-1:])
     return f"[{label[node]}{charge}]" + "".join(rings[node]) + branches
 
+# %% ../../nbs/mining/10_molecules.ipynb #c07a8659
 def pattern_smarts(root:int,         # label of node 0
                    code:np.ndarray,  # rows
                    node_names:list,  # label names

@@ -110,6 +110,7 @@ def keep_best(top, found, gain, omega, path, length, last, digest):
     top.lengths[a] = length
     return min(found + 1, k)
 
+# %% ../../nbs/mining/08_search_kernels.ipynb #889d6930
 @inner
 def _floor(top, found, threshold):
     "The gain that a further pattern must beat."
@@ -148,6 +149,7 @@ def _judge(asked, walk, top, level, size, found):
 def _sort_numpy(walk, n, sign):
     walk.counts[2, :n] = np.argsort(sign*walk.sums[2, :n], kind="stable")
 
+# %% ../../nbs/mining/08_search_kernels.ipynb #963da69a
 @twin(_sort_numpy)
 def _sort(walk, n, sign):
     "Order of the first n children by rising sign times bound."
@@ -287,6 +289,7 @@ def _check_walk(asked, walk, top, budget, dive, found):
         raise ValueError("the walk was made for another table")
     if not 0 <= found <= len(top.gains): raise ValueError(f"there are no {found} patterns")
 
+# %% ../../nbs/mining/08_search_kernels.ipynb #8deb64f9
 @kernel(work=_steps, check=_check_walk)
 def search_walk(asked, walk, top, budget, dive, found):
     "Depth-first branch and bound up to `budget` patterns; returns patterns kept, and if it ended."
@@ -337,6 +340,7 @@ def _check_count(bits, masks, path, state, budget):
             (path[:max(0, state[0])] < 0).any():
         raise ValueError("the walk does not stand inside of the table")
 
+# %% ../../nbs/mining/08_search_kernels.ipynb #86c138d0
 @kernel(work=lambda bits, masks, path, state, budget: 2*bits.size*len(path)**2
         if bits.size < 4096 else 2**62, check=_check_count, bits=Arg("uint64", "d w"),
         masks=Arg("uint64", "_ w"), path=Arg("int64", "_"), state=Arg("int64", "3"))

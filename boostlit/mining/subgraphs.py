@@ -435,6 +435,7 @@ def pattern_counts(graphs:GraphSet,  # graphs coded with the same label names
                  least)
     return least
 
+# %% ../../nbs/mining/05_subgraphs.ipynb #d089f0cc
 def contains(graphs:GraphSet,  # graphs coded with the same label names
              root:int,         # label of node 0
              code:np.ndarray,  # (L, 4) rows

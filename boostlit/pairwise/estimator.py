@@ -34,7 +34,8 @@ def form_pairs(
     if preprocessor is None or np.ndim(pairs) != 2:
         return pairs
     index = np.asarray(pairs)
-    if index.ndim != 2 or index.shape[1] != 2 or index.dtype.kind not in "iu" and not callable(preprocessor):
+    numbers = index.dtype.kind in "iu" or callable(preprocessor)
+    if index.ndim != 2 or index.shape[1] != 2 or not numbers:
         raise ValueError(
             "index pairs must be whole numbers of shape (n_pairs, 2), got shape "
             f"{index.shape} of {index.dtype}"

@@ -372,6 +372,7 @@ def _check_rows(t, rows, count):
     if count and not 0 <= rows[:count].min() <= rows[:count].max() < len(t):
         raise ValueError(f"rows holds a pair outside of 0..{len(t) - 1}")
 
+# %% ../../nbs/pairwise/10_kernels.ipynb #90cf4c5b
 @_kernel(work=lambda t, rows, count: 20*count, check=_check_rows, t=Arg("float64", "_"),
          rows=Arg("int64", "_"))
 def heap_sort(t, rows, count):
@@ -415,6 +416,7 @@ def _check_opened(t, slot, hist, rows, count, *rest):
     "Raise unless the rows are pairs."
     _check_rows(t, rows, count)
 
+# %% ../../nbs/pairwise/10_kernels.ipynb #540db561
 @_kernel(work=lambda t, *rest: 4*len(t), check=_check_opened, t=Arg("float64", "n"),
          slot=Arg("uint32", "n", below="slots"), hist=Arg("float64", "slots"),
          rows=Arg("int64", "n"), weight=Arg("float64", "n"))
@@ -469,6 +471,7 @@ def _check_search(lines, load, space, learn):
     if len(space.flag) < 1 or len(space.hist) != 2*len(space.flag):
         raise ValueError("the histogram needs two entries per bin")
 
+# %% ../../nbs/pairwise/10_kernels.ipynb #35ae1276
 @_kernel(check=_check_search)
 def binned_search(lines, load, space, learn):
     "Best cut over all candidate lines, by bins: (candidate, largest value below the cut, gain)."

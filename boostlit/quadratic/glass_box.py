@@ -159,14 +159,28 @@ class _Stage:
         "Interrupted: the bags go back to what they kept."
 
 # %% ../../nbs/quadratic/09_glass_box.ipynb #24a715fa
-def _held_out_losses(bags, base, scale=1.):
-    "Weighted log loss of every held-out row, scores `scale` times as far from `base`."
+def _held_out_logs(bags, base, scale):
+    "Log probabilities of held-out rows, scores `scale` times as far from `base`; own class marked."
     scores = np.concatenate([bag.scores[bag.n:] for bag in bags])
     labels = np.concatenate([bag.labels[bag.n:] for bag in bags])
-    weights = np.concatenate([bag.weights[bag.n:] for bag in bags])
     z = base + scale*(scores - base)
     z = np.c_[np.zeros(len(z)), z] if z.shape[1] == 1 else z
-    return weights*(logsumexp(z, axis=1) - z[np.arange(len(z)), labels])
+    return z - logsumexp(z, axis=1)[:, None], labels[:, None] == np.arange(z.shape[1])
+
+def _held_out_weights(bags): return np.concatenate([bag.weights[bag.n:] for bag in bags])
+
+def _held_out_losses(bags, base, scale=1.):
+    "Weighted log loss of every held-out row."
+    logs, own = _held_out_logs(bags, base, scale)
+    return -_held_out_weights(bags)*logs[own]
+
+# %% ../../nbs/quadratic/09_glass_box.ipynb #fa266ca8
+def _one_mistake(bags, base, scale):
+    "Loss of one more row like the held-out ones, with a label that is wrong."
+    logs, own = _held_out_logs(bags, base, scale)
+    wrong = -np.where(own, 0, logs).sum(axis=1)/(logs.shape[1] - 1)
+    rows = len(np.unique(np.concatenate([bag.order[bag.n:] for bag in bags])))
+    return _held_out_weights(bags) @ wrong/rows
 
 def _standard_errors(gain):
     "A sum of gains in units of its standard error; zero when nothing is gained."
@@ -175,13 +189,14 @@ def _standard_errors(gain):
 
 # %% ../../nbs/quadratic/09_glass_box.ipynb #16c8bf24
 def _held_out_scale(bags, base):
-    "The factor on all scores with the least held-out loss, from 1/3 to 2; 0 without a clear gain."
+    "The factor on all scores with the least held-out loss, from 1/50 to 2; less in doubt."
     loss = lambda log_scale: _held_out_losses(bags, base, np.exp(log_scale))
-    found = minimize_scalar(lambda u: loss(u).sum(), bounds=(-np.log(3), np.log(2)),
-                            method="bounded")
-    best = found.x if found.fun < loss(0.).sum() else 0.
-    clear = _standard_errors(loss(-np.inf) - loss(best)) > 2
-    return float(np.exp(best)) if clear else 0.
+    total = lambda log_scale: loss(log_scale).sum() + _one_mistake(bags, base, np.exp(log_scale))
+    found = minimize_scalar(total, bounds=(-np.log(50), np.log(2)), method="bounded")
+    best = found.x if found.fun < total(0.) else 0.
+    errors = _standard_errors(loss(-np.inf) - loss(best))
+    return float(np.exp(best)*np.clip(errors/2, .1, 1)**2)
+
 
 # %% ../../nbs/quadratic/09_glass_box.ipynb #5f1e0616
 def purify(table:np.ndarray, # (A, B, columns) values of one or more heat maps
@@ -253,6 +268,7 @@ def _contributions(est, codes):
         said = _product_signs(est, p, codes).prod(axis=1)
         yield np.outer(said - moments[-1], est.product_values_[p])
 
+# %% ../../nbs/quadratic/09_glass_box.ipynb #6dd642b3
 def _product_bits(est, p):
     "Features of a product and how the bins of each become a sign."
     return [(j, Bit(cut, len(est.mass_[j]) - 1, est.kinds_[j] == "nominal"))
@@ -287,6 +303,7 @@ class _FittedTables:
     bag_importances_: np.ndarray
     edits_: list
 
+# %% ../../nbs/quadratic/09_glass_box.ipynb #4ede5f29
 class _GlassBoxScores(_FittedTables, Predictions):
     "Scores and probabilities of Eq. (1)."
     def decision_function(self, X:"ArrayLike")->np.ndarray:
@@ -583,6 +600,7 @@ def _product_importance(moments, values):
     mean = np.array([m[-1] for m in moments])
     return (1 - mean**2).reshape(-1, *(1,)*(values.ndim - 2))*np.abs(values).mean(axis=1)
 
+# %% ../../nbs/quadratic/09_glass_box.ipynb #7ad6f1f6
 def _product_curve(est, j):
     "What the products add to the mean score for every bin of a feature."
     total = np.zeros_like(est.curves_[j])
@@ -945,6 +963,7 @@ def _bin_axis(est, j, coarse):
     cells = group[:-1].tolist() if coarse else list(range(len(points)))
     return Axis(j, [], values, cells, last, last)
 
+# %% ../../nbs/quadratic/09_glass_box.ipynb #acdf1760
 def _product_term(est, p):
     "A product as a term over its features, three cells each."
     signs, axes = np.ones(1), []
@@ -1134,6 +1153,7 @@ def _left_over(bags):
     left = weights[:, None]*((labels[:, None] == np.arange(z.shape[1])) - p)
     return left[:, 1:] if scores.shape[1] == 1 else left
 
+# %% ../../nbs/quadratic/09_glass_box.ipynb #e00ee7de
 def _find_products(est, bags, codes, axis, weights):
     "Keep the features, cuts and moments of hidden products; their codes, one row per product."
     d, nominal = est.n_features_in_, [kind == "nominal" for kind in est.kinds_]
@@ -1148,6 +1168,7 @@ def _find_products(est, bags, codes, axis, weights):
     est.product_moments_ = [sign_moments(signs[:, list(f)], weights) for f in found]
     return [(signs[:, list(f)].prod(axis=1) > 0).astype(np.uint8) for f in found]
 
+# %% ../../nbs/quadratic/09_glass_box.ipynb #d3e9b6cb
 def _boost_products(est, bags, each, codes, axis, setting, rows, weights):
     "The third stage: values of hidden products, (products, two signs, scores, bags)."
     columns = _find_products(est, bags, codes, axis, weights)
@@ -1236,6 +1257,7 @@ def _keep(est, codes, weights, base, curves, pairs, maps, products):
     est.edits_ = []
     return est
 
+# %% ../../nbs/quadratic/09_glass_box.ipynb #7c358d8b
 def _sizes_of_products(est, products):
     "Half the difference of the two values of each product, and what both add to the constant."
     size, mean = (products[:, 1] - products[:, 0])/2, products.mean(axis=1)

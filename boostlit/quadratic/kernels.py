@@ -43,6 +43,7 @@ class RoundInputs(NamedTuple):
     total: int           # sum of all weights
     scale: float         # what one is in fixed point
 
+# %% ../../nbs/quadratic/10_kernels.ipynb #98171db1
 def round_inputs(oracle, y, w)->RoundInputs:
     "What the kernels need of a stump oracle for labels `y` and weights `w`."
     criterion, scale = CRITERIA[oracle.criterion], fixed_scale(float(w.sum()))
@@ -183,6 +184,7 @@ def _bits_in_loops(ask, s, bit, pattern):
         b = missing if c == m else left if (c == cut if nominal else c <= cut) else right
         pattern[i] ^= np.uint8(b << bit)
 
+# %% ../../nbs/quadratic/10_kernels.ipynb #c65722df
 def _bits_in_numpy(ask, s, bit, pattern):
     "The same in NumPy."
     j, cut = int(s[0]), int(s[1])
@@ -227,6 +229,7 @@ def _random_starts(ask, bits, width, tables, lane, state):
         for l in range(lanes): _push(state[(q+l) // f], reply[l])
     return reply[lanes].copy()
 
+# %% ../../nbs/quadratic/10_kernels.ipynb #ed2c679d
 @_inner
 def _answer_states(ask, width, tables, lane, todo, n_todo, answers):
     "The learner's answer to the labels times each state of `todo`, `width` states a pass."
@@ -304,6 +307,7 @@ def _check_restarts(ask, bits, runs, K, width, tol):
     if ask.criterion == 1 and (len(ask.mass) != d or ask.mass.shape[1] < top - 1):
         raise ValueError("entropy needs the weight of every code")
 
+# %% ../../nbs/quadratic/10_kernels.ipynb #1c92795e
 @kernel(work=_relabel_work, check=_check_restarts, bits=Arg("uint64", "_"))
 def relabel_restarts(ask, bits, runs, K, width, tol):
     "Procedure 1 from random starts; the answer to the true labels, and how many were computed."
@@ -387,6 +391,7 @@ def _line_sum(J, row, at, nominal):
     for k in range(m): total += J[at, k] if row else J[k, at]
     return total
 
+# %% ../../nbs/quadratic/10_kernels.ipynb #44cd08dd
 @_inner
 def _marginals(J, nominal_j, nominal_k, left_j, left_k):
     "Sums over all present values of the other feature, left of each cut; returns the grand total."
@@ -419,6 +424,7 @@ def _missing_pair(J, left_k, grand, missing_j, missing_k):
     for b in range(mk): e = max(e, abs(2*(left_k[b] - J[mj, b]) - U) + abs(C))
     return e
 
+# %% ../../nbs/quadratic/10_kernels.ipynb #7bb6c7ae
 @_inner
 def _best_grid(J, nominal_j, nominal_k, nan_j, left_j, left_k, q, best):
     "Best product of a cut of j and one of k: (edge, cut of j, j's right and missing sign)."
@@ -458,6 +464,7 @@ def _check_pairs(codes, n_codes, has_nan, nominal, g):
         raise ValueError(f"the exact search would need a table of {top:,} by {top:,} codes: "
                          "use search=\"relabel\", or fewer bins and categories")
 
+# %% ../../nbs/quadratic/10_kernels.ipynb #6be33522
 @kernel(work=_pair_work, check=_check_pairs, codes=Arg(CODES, "d n"), n_codes=Arg("int64", "d"),
         has_nan=Arg("bool", "d"), nominal=Arg("bool", "d"), g=Arg("int64", "n"))
 def search_pairs(codes, n_codes, has_nan, nominal, g):
@@ -506,6 +513,7 @@ def _check_products(stumps, sizes, alphas, X, out):
     if sizes.min(initial=0) < 0 or int(sizes.sum()) > len(stumps):
         raise ValueError("the terms ask for more factors than there are")
 
+# %% ../../nbs/quadratic/10_kernels.ipynb #95e3dd35
 @kernel(work=lambda stumps, sizes, alphas, X, out: 4*len(stumps)*X.shape[1],
         check=_check_products, stumps=Arg("records", "_"), sizes=Arg("int64", "t"),
         alphas=Arg("float64", "t"), X=Arg("float64", "d n"), out=Arg("float64", "n"))
@@ -611,6 +619,7 @@ def _slopes_in_numpy(scores, labels, weights, n, slopes, losses, t):
     slopes[:, :C] = w*(p - (labels[:, None] - (C == 1) == np.arange(C)))
     slopes[:, C:] = w*p*(1 - p)
 
+# %% ../../nbs/quadratic/10_kernels.ipynb #6078e9b2
 def _in_order(values):
     "A sum from the first to the last, as a loop adds."
     return np.cumsum(values)[-1] if len(values) else 0.
@@ -743,6 +752,7 @@ def _gains_in_numpy(left, lines, ends, axes, p, rates):
     light = np.minimum(np.minimum(s0, s1), np.minimum(s2, s3)) < rates.least
     return np.where(wrong | light, -1., gain)
 
+# %% ../../nbs/quadratic/10_kernels.ipynb #b1ee246f
 def _best_cuts_in_numpy(sums, lines, ends, axes, p, rates):
     "The same in NumPy."
     left = _grid(sums, axes, p)
@@ -825,6 +835,7 @@ def _parts_of(axes, p, cut_a, cut_b):
     rows = _sides(axes[p, 0], cut_a, axes[p, 2])
     return (3*rows[:, None] + _sides(axes[p, 1], cut_b, axes[p, 3])).ravel()
 
+# %% ../../nbs/quadratic/10_kernels.ipynb #8864bb5e
 def _part_values_in_numpy(sums, axes, p, cut_a, cut_b, rates, parts, step):
     "The same in NumPy."
     part, C = _parts_of(axes, p, cut_a, cut_b), step.shape[1]
@@ -908,6 +919,7 @@ def _check_cycles(codes, labels, weights, n, terms, fit, rates, space, losses):
         raise ValueError("scores, slopes and working memory are of different classes or rows")
     if labels.max(initial=0) >= max(2, C): raise ValueError("a label without a score")
 
+# %% ../../nbs/quadratic/10_kernels.ipynb #8bcac4bf
 @kernel(work=_cycle_work, check=_check_cycles, codes=Arg("uint8", "d rows"),
         labels=Arg("int64", "rows", below=1 << 31), weights=Arg("float64", "rows"),
         losses=Arg("float64", "_ 2"))

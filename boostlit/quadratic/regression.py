@@ -126,6 +126,8 @@ class _SumRegressor(RegressorMixin, BaseEstimator):
             raise ValueError(f"loss must be one of {list(REGRESSION_LOSSES)}, got {self.loss!r}")
         rows, y = tabular_input(self, X, y, reset=True, nominal=self.categorical_features)
         y = np.asarray(y, np.float64)
+        if not np.isfinite(y).all():
+            raise ValueError("Input y contains NaN or infinity, or a value is missing.")
         weights = normalise_weights(sample_weight, len(y))
         rng, keep = check_random_state(self.random_state), weights > 0
         run, held = self.begin(rows[keep], y[keep], weights[keep], rng)
@@ -236,8 +238,8 @@ class _SumReader(_SumRegressor):
         tags.input_tags.allow_nan = tags.input_tags.sparse = True
         return tags
 
+# %% ../../nbs/quadratic/12_regression.ipynb #5bc12851
 def _columns_of(factors): return np.unique(factors["feature"]).tolist()
-
 
 # %% ../../nbs/quadratic/12_regression.ipynb #6a0fb2d8
 _SUM_FILE = {
@@ -273,6 +275,7 @@ class _SumFile(_SumReader):
         terms = [_sum_table(self, part) for part in groups.values()]
         return make_card(self, [self.constant_], terms, ("identity", 1.))
 
+# %% ../../nbs/quadratic/12_regression.ipynb #3e664afc
 def _sum_table(est, part)->Term:
     "Terms over the same columns as one table."
     chosen = [est.hypotheses_[t] for t in part]
@@ -281,7 +284,6 @@ def _sum_table(est, part)->Term:
     adds = lambda X: sum(a*stump_outputs(f, X).prod(axis=0)
                          for f, a in zip(chosen, est.alphas_[part]))
     return probed_term(est, points, adds)
-
 
 # %% ../../nbs/quadratic/12_regression.ipynb #f8102af7
 class GentleBoostRegressor(_SumFile):
