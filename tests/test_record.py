@@ -158,6 +158,10 @@ def commit_seed():
     return int(git.stdout.strip()[:8] or "0", 16) if git.returncode == 0 else 0
 
 
+# columns of thousands of pictures are made first, which takes minutes: asked by --verify only
+PREPARED = "boostlit.lab.fisher_scenes:"
+
+
 def chosen_witness(units, rng):
     "One of the units that take less than a second, by chance; the cheapest if there is none."
     return rng.choice([u for u in units if u["seconds"] < 1] or
@@ -171,7 +175,8 @@ def test_a_sample_of_every_stored_table_comes_out_again():
     runs = [(name, units) for name, units in cli.stored_witnesses().items() if units]
     for name, units in rng.sample(runs, len(runs)):
         unit = chosen_witness(units, rng)
-        if unit["seconds"] >= 1 and spent + unit["seconds"] > SECONDS:
+        late = unit["seconds"] >= 1 and spent + unit["seconds"] > SECONDS
+        if late or unit["function"].startswith(PREPARED):
             left.append(name)
             continue
         spent += unit["seconds"] if unit["seconds"] >= 1 else 0.

@@ -1094,9 +1094,9 @@ def _last_sums(est, X):
 
 # %% ../../nbs/core/06_boosters.ipynb #9859418c
 def unseen_scores(est, X, codes:np.ndarray,
-                    boosted:Callable=boosted_copy, # (est, X, codes) -> the same on other rows
-                    scored:Callable=_last_sums,    # (est, X) -> scores
-                   )->np.ndarray:                  # (n,) or (n, K)
+                  boosted:Callable=boosted_copy, # (est, X, codes) -> the same on other rows
+                  scored:Callable=_last_sums,    # (est, X) -> scores
+                 )->np.ndarray:                  # (n,) or (n, K)
     "Scores of every row by a copy of the booster that has not seen it."
     order = np.lexsort((*np.nan_to_num(X.T, nan=-1e300), codes))
     third = np.empty(len(codes), np.int64)

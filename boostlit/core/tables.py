@@ -13,7 +13,6 @@ import datetime
 import functools
 import math
 import sys
-import threading
 import warnings
 from contextlib import ContextDecorator
 from typing import NamedTuple
@@ -390,20 +389,18 @@ def printable(text:str)->str:
 # %% ../../nbs/core/01_tables.ipynb #b1a50002
 class _OneThread(ContextDecorator):
     "While anybody is inside, linear algebra runs on one thread."
-    def __init__(self): self.inside, self.limit, self.lock = 0, None, threading.Lock()
+    inside, limit = 0, None
 
     @functools.cached_property
     def pools(self): return ThreadpoolController().select(user_api="blas")
 
     def __enter__(self):
-        with self.lock:
-            if self.inside == 0: self.limit = self.pools.limit(limits=1)
-            self.inside += 1
+        if self.inside == 0: self.limit = self.pools.limit(limits=1)
+        self.inside += 1
 
     def __exit__(self, *trouble):
-        with self.lock:
-            self.inside -= 1
-            if self.inside == 0: self.limit.restore_original_limits()
+        self.inside = max(self.inside - 1, 0)
+        if self.inside == 0: self.limit.restore_original_limits()
 
 ONE_THREAD = _OneThread()
 
