@@ -19,7 +19,8 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 import boostlit
 from test_bad_input import BINARY, ESTIMATORS, ONE, TABLE, estimator, fit, good_data
 
-CLASSIFIERS = [n for n, (kind, _) in ESTIMATORS.items() if kind != ONE]
+CLASSIFIERS = [n for n, (kind, _) in ESTIMATORS.items()
+               if kind != ONE and is_classifier(getattr(boostlit, n)())]
 TABULAR = [n for n, (kind, _) in ESTIMATORS.items() if kind in (TABLE, BINARY)]
 GRID = {
     "DecisionStumpClassifier": dict(criterion=["error", "entropy"]),
@@ -231,6 +232,8 @@ DISPLAYS = {
     "GentleBoostClassifier": "ShapeDisplay",
     "LogitBoostClassifier": "ShapeDisplay",
     "QuadraticBoostClassifier": "ProductDisplay",
+    "GentleBoostRegressor": "TermsDisplay",
+    "QuadraticBoostRegressor": "TermsDisplay",
     "GlassBoxClassifier": "GlassBoxDisplay",
     "LPBoostClassifier": "PatternDisplay",
     "OneAndHalfClassLPBoost": "PatternDisplay",

@@ -864,7 +864,7 @@ def bare(folder):
 def test_soak_a_system_that_cannot_be_written(tmp_path):
     "All disks are read-only; only memory can be written, and only the model goes there."
     script = ("mount --make-rprivate / && mount -t tmpfs tmpfs /mnt && mount -o remount,ro,bind / "
-              "&& ! touch /tmp/written 2>/dev/null && exec \"$@\"")
+              "&& ! touch /tmp/w 2>/dev/null && exec \"$@\"")
     env = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "BOOSTLIT_KERNELS": "compiled",
            "PYTHONPATH": str(Path(boostlit.__file__).parents[1]), "PLACE": "/mnt", "TMPDIR": "/mnt"}
     done = subprocess.run(["unshare", "-m", "sh", "-c", script, "sh", sys.executable, "-c",

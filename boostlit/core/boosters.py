@@ -823,7 +823,15 @@ _stump_fields = file_of(STUMP, "stumps_", feature=(0, "columns"), left=(-1e100, 
                         right=(-1e100, 1e100), missing=(-1e100, 1e100), threshold=(None, None))
 
 def _stump_file(parameters:dict, state:dict)->dict: # fields by name
-    "What a file of boosted stumps holds."
+    """What a file of boosted stumps holds.
+
+    Parameters
+    ----------
+    parameters
+        of the estimator, by name
+    state
+        fitted attributes, by name
+    """
     fields = _stump_fields.__func__(parameters, state)
     return {**fields, "link_scale_": OrMissing(RealField(0., 1.))}
 
@@ -1113,9 +1121,12 @@ COUNTED = 20_000    # rows up to which they limit how loud a vote may be
 def distinct_rows(X:np.ndarray)->int:
     "How many different rows there are, by a hash of whole numbers."
     odd = np.random.default_rng(0).integers(1 << 62, size=X.shape[1], dtype=np.uint64)*2 + 1
-    bits = np.ascontiguousarray(X + 0., np.float64).view(np.uint64)
-    mixed = (bits ^ (bits >> np.uint64(29)))*odd
-    return len(np.unique((mixed ^ (mixed >> np.uint64(32))).sum(axis=1, dtype=np.uint64)))
+    total = np.zeros(len(X), np.uint64)
+    for j in range(X.shape[1]):                      # a column at a time: no copy of the table
+        bits = (X[:, j] + 0.).view(np.uint64)
+        mixed = (bits ^ (bits >> np.uint64(29)))*odd[j]
+        total += mixed ^ (mixed >> np.uint64(32))
+    return len(np.unique(total))
 
 # %% ../../nbs/core/06_boosters.ipynb #bf16eb29
 def supported_scale(est, X, weights)->float: # at most one
@@ -1180,7 +1191,8 @@ class AdaBoostClassifier(_StumpBooster):
 
     Attributes
     ----------
-    link_scale_
+    link_scale_ : float
+        factor on the scores before they become probabilities, at most one
     stumps_ : record array of STUMP
         the stumps, (parts, rounds)
     estimators_ : list
@@ -1221,6 +1233,7 @@ class AdaBoostClassifier(_StumpBooster):
     >>> print(f"{model.score(X[1::2], y[1::2]):.3f}", model.history_.num_rows, "rounds")
     0.958 20 rounds
     """
+    #: link_scale_ (float): factor on the scores before they become probabilities, at most one
     def __init__(self, estimator:"BaseEstimator|None"=None, n_estimators:int=100,
                  # how a stump is chosen: "error" or "entropy" (two classes)
                  criterion:str="error",

@@ -748,7 +748,8 @@ M = rng.normal(size=(n, 6, 4)) + .4*z[:, None, None]
 FIRST_CALLS = {
     **dict.fromkeys(("DecisionStumpClassifier", "AdaBoostClassifier", "GentleBoostClassifier",
                      "LogitBoostClassifier", "QuadraticBoostClassifier", "GlassBoxClassifier",
-                     "LPBoostClassifier", "OneAndHalfClassLPBoost", "WeightedLDA"),
+                     "LPBoostClassifier", "OneAndHalfClassLPBoost", "WeightedLDA",
+                     "GentleBoostRegressor", "QuadraticBoostRegressor"),
                     "().fit(X, y).predict(X)"),
     "OneClassLPBoost": "().fit(X).predict(X)",
     "CompositionalBoostClassifier": "().fit(B, t).predict(B)",

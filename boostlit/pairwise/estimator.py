@@ -463,7 +463,6 @@ class PairwiseBoostClassifier(_PairDecisions, _PairFile, Booster):
     >>> print(f"{model.score(pairs[1::2], alike[1::2]):.2f}")
     0.87
     """
-
     #: stumps_ (record array of PAIR_STUMP): the stumps, in the order of the rounds
     #: threshold_ (float): similarity above which `predict` answers "same"; 0 after `fit`
     #: constant_ (float): constant of the quadratic first round ("lifted")

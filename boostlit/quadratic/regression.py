@@ -23,6 +23,7 @@ from ..core.controls import EarlyStopping, RowSample
 from ..core.exports import Scorecard, Term, make_card, probed_term
 from ..core.loop import Progress, Run, State, conversation, converse
 from ..core.models import TABLE_FIELDS, Array, Real, Records, Table, Whole
+from ..core.plots import readable
 from ..core.stumps import STUMP, StumpOracle, read_stump, stump_outputs
 from ..core.tables import history_table, normalise_weights, tabular_input
 from .boosting import ProductOracle
@@ -130,7 +131,7 @@ class _SumRegressor(RegressorMixin, BaseEstimator):
             raise ValueError("Input y contains NaN or infinity, or a value is missing.")
         weights = normalise_weights(sample_weight, len(y))
         rng, keep = check_random_state(self.random_state), weights > 0
-        run, held = self.begin(rows[keep], y[keep], weights[keep], rng)
+        run, held = self._begin(rows[keep], y[keep], weights[keep], rng)
         progress = [Progress()] if self.verbose else []
         converse(run, progress + held + list(self.callbacks or []))
         factors = [np.atleast_1d(np.asarray(h, STUMP)) for h in run.parts[0].hypotheses]
@@ -140,25 +141,8 @@ class _SumRegressor(RegressorMixin, BaseEstimator):
         self.history_, self.n_iter_ = history_table(run.history), len(run.history)
         return self
 
-    def begin(self, X, y, weights, rng)->tuple: # run, listeners
-        """The run on these rows, some of them held out where that is wanted.
-
-        Parameters
-        ----------
-        X
-            rows, one per example: an array, or a table with named columns
-        y
-            label of every row
-        weights
-            weight of every row
-        rng
-            run, listeners
-
-        Returns
-        -------
-        tuple
-            run, listeners
-        """
+    def _begin(self, X, y, weights, rng)->tuple: # run, listeners
+        "The run on these rows, some of them held out where that is wanted."
         held = np.zeros(len(y), bool)
         if self.early_stopping:
             most = min(max(1, round(self.validation_fraction*len(y))), len(y) - 1)
@@ -230,6 +214,8 @@ class _SumReader(_SumRegressor):
                              "text": joined(words(f)),
                              "features": [names[j] for j in _columns_of(f)]}
                             for t, (f, a) in enumerate(zip(self.hypotheses_, self.alphas_))])
+
+    def __str__(self): return readable(self)
 
     def __sklearn_is_fitted__(self): return hasattr(self, "history_")
 
@@ -375,14 +361,17 @@ class GentleBoostRegressor(_SumFile):
                  verbose:bool=False):         # show a progress bar?
         store(self, locals())
 
-    def make_oracle(self, X:np.ndarray, rng:Any)->StumpOracle:
+    def make_oracle(self, X:np.ndarray, # rows
+                    rng:Any,            # source of random numbers
+                   )->StumpOracle:
         """Least-squares stumps.
 
         Parameters
         ----------
         X : ndarray
-            rows, one per example: an array, or a table with named columns
+            rows
         rng : Any
+            source of random numbers
 
         Returns
         -------
@@ -496,14 +485,17 @@ class QuadraticBoostRegressor(_SumFile):
                  verbose:bool=False):         # show a progress bar?
         store(self, locals())
 
-    def make_oracle(self, X:np.ndarray, rng:Any)->ProductOracle:
+    def make_oracle(self, X:np.ndarray, # rows
+                    rng:Any,            # source of random numbers
+                   )->ProductOracle:
         """Products of stumps by relabelling.
 
         Parameters
         ----------
         X : ndarray
-            rows, one per example: an array, or a table with named columns
+            rows
         rng : Any
+            source of random numbers
 
         Returns
         -------
