@@ -1124,7 +1124,7 @@ def distinct_rows(X:np.ndarray)->int:
     total = np.zeros(len(X), np.uint64)
     for j in range(X.shape[1]):                      # a column at a time: no copy of the table
         bits = (X[:, j] + 0.).view(np.uint64)
-        mixed = (bits ^ (bits >> np.uint64(29)))*odd[j]
+        mixed = (bits ^ (bits >> np.uint64(29)))*odd[j]  # type: ignore[index]
         total += mixed ^ (mixed >> np.uint64(32))
     return len(np.unique(total))
 
