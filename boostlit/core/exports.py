@@ -5,9 +5,9 @@ neutral description, four writers, and the same probabilities."""
 
 # %% auto #0
 __all__ = ['PROGRAM', 'ANSWERS', 'NUMBER', 'LINKS', 'Axis', 'Term', 'Scorecard', 'column_axis',
-           'probed_term', 'stump_terms', 'linked', 'find_link', 'make_card', 'scorecard_of',
-           'merged', 'to_json', 'from_json', 'axis_cells', 'CardModel', 'to_python', 'is_listed',
-           'balanced', 'cell_case', 'term_sql', 'to_sql', 'to_onnx']
+           'probed_term', 'stump_terms', 'linked', 'find_link', 'link_shift', 'make_card',
+           'scorecard_of', 'merged', 'to_json', 'from_json', 'axis_cells', 'CardModel', 'to_python',
+           'is_listed', 'balanced', 'cell_case', 'term_sql', 'to_sql', 'to_onnx']
 
 # %% ../../nbs/core/16_exports.ipynb #8c024def
 import json
@@ -44,6 +44,7 @@ class Scorecard(NamedTuple):
     terms: list      # what is added
     link: str        # "logistic", "softmax" or "rest"; "identity" for numbers
     factor: float    # c of the formula
+    shift: list = [] # what probabilities, and no label, see added to the scores
 
 # %% ../../nbs/core/16_exports.ipynb #7536a0bf
 def column_axis(est,            # a fitted estimator on a table
@@ -102,23 +103,30 @@ def linked(scores:np.ndarray, link:str, factor:float)->np.ndarray: # (n, K)
     return p/p.sum(axis=1, keepdims=True)
 
 # %% ../../nbs/core/16_exports.ipynb #518ff011
-def find_link(est)->tuple: # name, factor
+def find_link(est)->tuple: # name, factor, shift
     "The link that turns the scores of an estimator into its probabilities."
     K, rng = len(est.classes_), np.random.default_rng(0)
-    scores = rng.normal(size=(20, 1 if K == 2 else K))
-    says = est.proba_of(scores[:, 0] if K == 2 else scores)
+    shift = link_shift(est, 1 if K == 2 else K)
+    scores = rng.normal(size=(20, len(shift)))/getattr(est, "link_scale_", 1.)
+    says = est.proba_of(scores[:, 0] - shift[0] if K == 2 else scores - shift)
     ratio = np.log(says[0, 1]/says[0, 0])
     apart = scores[0, 0] if K == 2 else scores[0, 1] - scores[0, 0]
     one = "logistic" if K == 2 else "softmax", float(ratio/apart)
     for link, factor in (one, ("rest", 2*getattr(est, "link_scale_", 1.))):
-        if np.abs(linked(scores, link, factor) - says).max() < 1e-9: return link, factor
+        if np.abs(linked(scores, link, factor) - says).max() < 1e-9:
+            return link, factor, shift.tolist()
     raise ValueError(f"{type(est).__name__} has a link that cannot be written down here")
+
+def link_shift(est, n_scores:int, loud:"float|None"=None)->np.ndarray: # (scores,)
+    "What is added to scores before they are multiplied by `loud` and become probabilities."
+    loud = getattr(est, "link_scale_", 1.) if loud is None else loud
+    return np.zeros(n_scores) + getattr(est, "link_offset_", 0.)/loud
 
 # %% ../../nbs/core/16_exports.ipynb #7485070a
 def make_card(est,      # a fitted estimator on a table
               constant, # of each score
               terms,    # list of `Term`
-              link:"tuple|None"=None, # name and factor; None: found by asking
+              link:"tuple|None"=None, # name, factor, shift; None: found by asking
              )->Scorecard:
     "A scorecard with the names, words and classes of an estimator."
     if set(getattr(est, "readings_", ["number"])) - {"number", "words", "order"}:
@@ -261,12 +269,15 @@ class CardModel:
         "Class probabilities of each row, columns in the order of `classes_`."
         if self.card.link == "identity": raise ValueError("a model of numbers has no classes")
         scores = self.decision_function(X)
-        return linked(scores.reshape(len(scores), -1), self.card.link, self.card.factor)
+        shifted = scores.reshape(len(scores), -1) + (self.card.shift or 0.)
+        return linked(shifted, self.card.link, self.card.factor)
 
     def predict(self, X:Any)->np.ndarray:
-        "The class of largest probability of each row; for a model of numbers, its number."
-        if self.card.link == "identity": return self.decision_function(X)
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        "The class of largest score of each row; for a model of numbers, its number."
+        scores = self.decision_function(X)
+        if self.card.link == "identity": return scores
+        if scores.ndim == 1: return self.classes_[(scores > 0).astype(int)]
+        return self.classes_[scores.argmax(axis=1)]
 
 # %% ../../nbs/core/16_exports.ipynb #04456f83
 PROGRAM = '''"""{title} Made by boostlit; needs Python only."""
@@ -275,6 +286,7 @@ import math
 NAMES = {names!r}
 CLASSES = {classes!r}
 CONSTANT = {constant!r}
+SHIFT = {shift!r}
 # per term: axes (column, cuts, cells by value, other, missing, size), then rows of numbers
 TERMS = {terms}
 
@@ -297,14 +309,14 @@ def scores(row):
 ANSWERS = '''
 def predict_proba(row):
     "Probabilities of CLASSES for one row."
-    z = [{factor!r}*s for s in scores(row)]
+    z = [{factor!r}*(s + d) for s, d in zip(scores(row), SHIFT)]
 {link}
     return [v/sum(p) for v in p]
 
 def predict(row):
-    "The class of largest probability."
-    p = predict_proba(row)
-    return CLASSES[p.index(max(p))]
+    "The class of largest score."
+    s = scores(row)
+    return CLASSES[s[0] > 0 if len(s) == 1 else s.index(max(s))]
 '''
 
 NUMBER = '''
@@ -352,7 +364,8 @@ def to_python(est:Any # a fitted estimator that can be taken away
         link=LINKS[card.link], factor=card.factor)
     return PROGRAM.format(title=f"{type(est).__name__} on {len(card.names)} columns.",
                           terms=f"[{lines}]", answers=answers, names=card.names,
-                          classes=card.classes, constant=card.constant)
+                          classes=card.classes, constant=card.constant,
+                          shift=card.shift or [0.]*len(card.constant))
 
 # %% ../../nbs/core/16_exports.ipynb #15a1aaac
 def is_listed(axis:Axis)->bool:
@@ -397,12 +410,14 @@ def _probability_sql(card, k):
     "Probability of class k from the scores."
     e = lambda z: f"CASE WHEN {z} > 700 THEN 1e304 ELSE exp({z}) END"
     c, S = _sql_number(card.factor), len(card.constant)
+    shift = card.shift or [0.]*S
+    score = lambda j: f"(score_{j} + {_sql_number(shift[j])})" if shift[j] else f"score_{j}"
     if card.link == "logistic":
         sign = "-" if k else ""
-        return f"1e0/(1e0 + {e(f'{c}*{sign}score_0')})"
+        return f"1e0/(1e0 + {e(f'{c}*{sign}{score(0)}')})"
     if card.link == "softmax":
-        return f"1e0/{balanced([e(f'{c}*(score_{j} - score_{k})') for j in range(S)])}"
-    share = lambda j: f"1e0/(1e0 + {e(f'{c}*-score_{j}')})"
+        return f"1e0/{balanced([e(f'{c}*({score(j)} - {score(k)})') for j in range(S)])}"
+    share = lambda j: f"1e0/(1e0 + {e(f'{c}*-{score(j)}')})"
     return f"({share(k)})/{balanced([f'({share(j)})' for j in range(S)])}"
 
 # %% ../../nbs/core/16_exports.ipynb #76712325
@@ -512,9 +527,10 @@ def _onnx_scores(graph, card):
     return total
 
 # %% ../../nbs/core/16_exports.ipynb #6ab63db3
-def _onnx_probabilities(graph, card):
-    "Node with the probabilities, (n, K)."
-    z = graph.node("Mul", _onnx_scores(graph, card), graph.constant(card.factor, np.float64))
+def _onnx_probabilities(graph, card, scores):
+    "Node with the probabilities of scores, (n, K)."
+    if any(card.shift): scores = graph.node("Add", scores, graph.constant([card.shift], np.float64))
+    z = graph.node("Mul", scores, graph.constant(card.factor, np.float64))
     if card.link == "softmax": return graph.node("Softmax", z, axis=1)
     p = graph.node("Sigmoid", z)
     if card.link == "logistic":
@@ -532,11 +548,18 @@ def _onnx_number(graph, card):
     return [helper.make_tensor_value_info("prediction", TensorProto.DOUBLE, [None, 1])]
 
 # %% ../../nbs/core/16_exports.ipynb #b74cdf1a
+def _onnx_votes(graph, card, scores):
+    "Node with a vote for every class: its score, and nought for the first of two."
+    if card.link != "logistic": return scores
+    nought = graph.node("Mul", scores, graph.constant(0., np.float64))
+    return graph.node("Concat", nought, scores, axis=1)
+
 def _onnx_answers(graph, card):
     "Both outputs of a classifier."
     from onnx import TensorProto, helper
-    proba = _onnx_probabilities(graph, card)
-    best = graph.node("ArgMax", proba, axis=1, keepdims=0)
+    scores = _onnx_scores(graph, card)
+    proba = _onnx_probabilities(graph, card, scores)
+    best = graph.node("ArgMax", _onnx_votes(graph, card, scores), axis=1, keepdims=0)
     texts = any(isinstance(c, str) for c in card.classes)
     labels = [str(c) for c in card.classes] if texts else [int(c) for c in card.classes]
     names = graph.constant(labels, object if texts else np.int64)
