@@ -709,6 +709,7 @@ class CompositionalBoostClassifier(_RuleScores):
     #: n_samples_ (int): training rows
     #: n_pool_ (int): rules in the mined pool, -1 for a search
     #: path_ (Arrow table): penalty, rules and loss of rows left out, where weights were settled
+    order_shows = True
 
     def __init__(self, min_support:int|float|str|None=None, # rows of a rule: fraction or count
                  min_lift:float|str|None=None, # lambda_2 of a mined pool; None: the paper's; "auto"

@@ -536,6 +536,7 @@ class QuadraticBoostClassifier(_ProductModel):
     #: link_scale_ (float): factor on the scores before they become probabilities, at most one
     oracle_class: Any = ProductOracle
     term = "product"
+    order_shows = True
 
     def __init__(self,
                  # any scikit-learn classifier with `sample_weight`; None for our stump

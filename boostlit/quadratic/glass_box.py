@@ -38,7 +38,7 @@ from ..core.stumps import midpoints, n_threads, quantile_cuts
 
 # %% ../../nbs/quadratic/09_glass_box.ipynb #d4a7279f
 from ..core.tables import (encode_labels, history_table, normalise_weights,
-                                  tabular_input)
+                                  rows_in_order, tabular_input)
 from boostlit.core.hidden import (
     Bit, bin_signs, hidden_products, middle_bit, product_shares, sign_moments,
 )
@@ -911,7 +911,8 @@ class GlassBoxClassifier(
             raise ValueError(
                 "sample_weight leaves one class only: classification needs at least 2 classes"
             )
-        return _fit_tables(self, rows[keep], labels[keep], weights[keep]*keep.sum())
+        problem = rows_in_order(rows[keep], labels[keep], weights[keep]*keep.sum())
+        return _fit_tables(self, *problem)
 
     def scorecard(self)->Scorecard:
         """The model as tables of cells, see `to_json`.

@@ -25,7 +25,8 @@ from ..core.loop import Progress, Run, State, conversation, converse
 from ..core.models import TABLE_FIELDS, Array, Real, Records, Table, Whole
 from ..core.plots import readable
 from ..core.stumps import STUMP, StumpOracle, read_stump, stump_outputs
-from ..core.tables import history_table, normalise_weights, tabular_input
+from ..core.tables import (history_table, normalise_weights, rows_in_order,
+                                  tabular_input)
 from .boosting import ProductOracle
 
 # %% ../../nbs/quadratic/12_regression.ipynb #c115bdbf
@@ -130,6 +131,7 @@ class _SumRegressor(RegressorMixin, BaseEstimator):
         if not np.isfinite(y).all():
             raise ValueError("Input y contains NaN or infinity, or a value is missing.")
         weights = normalise_weights(sample_weight, len(y))
+        rows, y, weights = rows_in_order(rows, y, weights)
         rng, keep = check_random_state(self.random_state), weights > 0
         run, held = self._begin(rows[keep], y[keep], weights[keep], rng)
         progress = [Progress()] if self.verbose else []
