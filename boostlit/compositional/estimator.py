@@ -31,7 +31,7 @@ from ..core.controls import hold_out
 from ..core.exports import Scorecard, make_card, probed_term
 from ..core.loop import Progress, after_rounds, converse
 from ..core.masters import Logistic, Multinomial, own_probability
-from ..core.models import TABLE_FIELDS, Array, Labels, OrMissing, Table, Whole
+from ..core.models import READ_FIELDS, Array, Labels, OrMissing, Table, Whole
 from ..core.plots import PALETTE
 from ..mining.baskets import support_count
 from ..mining.bitsets import covers, item_bits, row_bits
@@ -943,7 +943,7 @@ def rule_file(parameters:dict)->dict:
     "Attributes of a model file, with their ranges."
     whole = lambda size, low, high: Array("int64", (size,), low, high)
     sides = 1 if parameters.get("items") == "positive" else 2
-    return {**TABLE_FIELDS, "classes_": Labels("classes"), "history_": Table(),
+    return {**READ_FIELDS, "classes_": Labels("classes"), "history_": Table(),
             "columns_": whole("primitives", 0, "columns"),
             "thresholds_": Array("float64", ("primitives",)),
             "codes_": Array("float64", ("primitives",), None, None),

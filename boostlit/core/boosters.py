@@ -35,7 +35,8 @@ from .loop import Progress, Run, after_rounds, conversation, converse
 from .loop_kernels import ensemble_scores
 from .edges import nothing_shows
 from .masters import SAMME, AdaBoost, Gentle, Logistic, Multinomial
-from .models import TABLE_FIELDS, Array, Labels, OrMissing, Records, Table, Whole
+from .models import (READ_FIELDS, TABLE_FIELDS, Array, Labels, OrMissing, Records,
+                                  Table, Whole)
 from .models import Real as RealField
 from .plots import TermsDisplay, readable
 from .stumps import (STUMP, LearnerOracle, StumpOracle, learner_says, n_threads,
@@ -841,7 +842,7 @@ def _stump_file(parameters:dict, state:dict)->dict: # fields by name
     state
         fitted attributes, by name
     """
-    fields = _stump_fields.__func__(parameters, state)
+    fields = {**_stump_fields.__func__(parameters, state), **READ_FIELDS}
     return {**fields, "link_scale_": OrMissing(RealField(0., 1.))}
 
 # %% ../../nbs/core/06_boosters.ipynb #ac1b39a2

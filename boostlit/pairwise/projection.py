@@ -235,7 +235,8 @@ class WeightedLDA(_LinearScores, ClassNamePrefixFeaturesOutMixin, TransformerMix
 
 # %% ../../nbs/pairwise/02_projection.ipynb #8a15bdfa
 WeightedLDA.file_fields = {
-    **TABLE_FIELDS, "classes_": Labels("classes"),
+    **{k: TABLE_FIELDS[k] for k in ("n_features_in_", "feature_names_in_")},
+    "classes_": Labels("classes"),
     "means_": Array("float64", ("classes", "columns")),
     "priors_": Array("float64", ("classes",), 0., 1.),
     "xbar_": Array("float64", ("columns",), -1e100, 1e100),

@@ -29,7 +29,7 @@ from boostlit.core.boosters import (
 from ..core.exports import Scorecard, make_card, probed_term
 from ..core.loop import Progress, converse
 from ..core.masters import TINY, AdaBoost, Logistic, half_log_odds
-from ..core.models import (TABLE_FIELDS, Array, Labels, OrMissing, Real, Records, Table,
+from ..core.models import (READ_FIELDS, Array, Labels, OrMissing, Real, Records, Table,
                                   Whole)
 from ..core.plots import PALETTE
 from ..core.stumps import (STUMP, LearnerOracle, StumpOracle, describe_stump, read_stump,
@@ -256,7 +256,7 @@ def _products_card(est):
 
 # %% ../../nbs/quadratic/04_boosting.ipynb #21dab2c7
 _PRODUCT_FILE = {
-    **TABLE_FIELDS,
+    **READ_FIELDS,
     "classes_": Labels("classes"),
     "history_": Table(),
     "n_iter_": OrMissing(Whole("kept", 0, 2**40)),

@@ -30,7 +30,7 @@ from ..core.boosters import Predictions, terms_table
 from ..core.exports import Axis, Scorecard, Term, column_axis, make_card
 from ..core.loop import Progress, Run, State, converse
 
-from ..core.models import TABLE_FIELDS, Array, Each, Labels, Real, Table, Text
+from ..core.models import READ_FIELDS, Array, Each, Labels, Real, Table, Text
 
 from ..core.plots import PALETTE, ModelDisplay
 
@@ -990,7 +990,7 @@ def _file_fields(state):
     score = lambda *shape: Array("float64", (*shape, C), -1e100, 1e100)
     share = lambda *shape: Array("float64", shape, 0., 1.)
     return {
-        **TABLE_FIELDS, "classes_": Labels("classes"), "history_": Table(), "scale_": Real(0.0,
+        **READ_FIELDS, "classes_": Labels("classes"), "history_": Table(), "scale_": Real(0.0,
         10.0), "intercept_": score(),
         "points_": Each(Array("float64", ("cuts",)), "columns"),
         "groups_": Each(Array("uint8", ("bins",), 0, 256), "columns"),

@@ -22,7 +22,7 @@ from ..core.boosters import check_controls, feature_names, store, terms_table
 from ..core.controls import EarlyStopping, RowSample
 from ..core.exports import Scorecard, Term, make_card, probed_term
 from ..core.loop import Progress, Run, State, conversation, converse
-from ..core.models import TABLE_FIELDS, Array, Real, Records, Table, Whole
+from ..core.models import READ_FIELDS, Array, Real, Records, Table, Whole
 from ..core.plots import readable
 from ..core.stumps import STUMP, StumpOracle, read_stump, stump_outputs
 from ..core.tables import (history_table, normalise_weights, rows_in_order,
@@ -231,7 +231,7 @@ def _columns_of(factors): return np.unique(factors["feature"]).tolist()
 
 # %% ../../nbs/quadratic/12_regression.ipynb #6a0fb2d8
 _SUM_FILE = {
-    **TABLE_FIELDS, "history_": Table(), "n_iter_": Whole("kept", 0, 2**40),
+    **READ_FIELDS, "history_": Table(), "n_iter_": Whole("kept", 0, 2**40),
     "constant_": Real(-1e300, 1e300),
     "sizes_": Array("int64", ("terms",), 1, 9),
     "alphas_": Array("float64", ("terms",), -1e300, 1e300),
