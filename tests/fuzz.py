@@ -221,6 +221,22 @@ def more_models(wine, kinds):
     bits = np.random.default_rng(0).integers(0, 2, (200, 4)).astype(float)
     est = boostlit.GlassBoxClassifier(n_bags=2, max_cycles=20)
     yield "GlassBoxClassifier of products", est.fit(bits, bits[:, :3].sum(1) % 2), bits[:20]
+    est = boostlit.GlassBoxClassifier(n_bags=2, max_cycles=20, monotonic_cst={"c0": 1})
+    est = est.fit(words, t).edit("c2", .5, low=0.)
+    yield "GlassBoxClassifier with edits", est, words[:20]
+    yield from more_blocks(wine, kinds)
+
+
+def more_blocks(wine, kinds):
+    "Bilinear models of three classes; one and a half classes of item sets; a chosen nu."
+    blocks = np.abs(wine[:, :12].reshape(-1, 4, 3))/wine[:, :12].max()
+    for make in (boostlit.BilinearBoostClassifier, boostlit.CorrectiveBilinearClassifier):
+        est = make(n_estimators=2, random_state=0).fit(blocks, kinds)
+        yield f"{make.__name__} of three classes", est, blocks[:20]
+    items = wine > wine.mean(axis=0)
+    est = boostlit.OneAndHalfClassLPBoost("itemsets", nu=.3).fit(items, kinds > 0)
+    yield "OneAndHalfClassLPBoost on itemsets", est, items[:20]
+    yield "LPBoostClassifier, nu chosen", LPBoostClassifier().fit(wine, kinds), wine[:20]
 
 
 def graphs():
@@ -259,7 +275,10 @@ def use(est, Z):
             if way == "staged_decision_function" and found: found = list(found(Z))[-1]
             elif callable(found): found = found() if way == "__str__" else found(Z)
         except IndexError as error: return f"out of bounds: {way}: {error}"
-        except Exception: ended = "raises in use"
+        except ValueError as error:        # columns with other names, say
+            if not clear(error): return f"unclear: {way}: {error!r}"
+            ended = "refused in use"
+        except Exception as error: return f"other: {way}: {error!r}"
         else:
             if not finite_numbers(found): return f"not finite: {way}"
     return ended

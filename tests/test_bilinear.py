@@ -18,7 +18,7 @@ from boostlit.bilinear.boosting import (BilinearBoostClassifier, BilinearOracle,
                                         cell_weights)
 from boostlit.bilinear.corrective import (
     ComponentOracle, CorrectiveBilinearClassifier, CorrectiveTalk, SoftMargin)
-from boostlit.bilinear.theory import alternation_rate, exact_passes
+from boostlit.bilinear.theory import alternation_rate, exact_passes, watch
 from boostlit.bilinear.kernels import loss_slopes, loss_value
 from boostlit.core.kernels import kernels
 from boostlit.core.loop import boost
@@ -962,3 +962,17 @@ def edge_attack(answer):
 def test_attack_finds_planted_edge():
     assert edge_attack(lambda X, y, d: ComponentOracle(X).ask(y, d)[1])
     assert not edge_attack(lambda X, y, d: .9*ComponentOracle(X).ask(y, d)[1])   # planted
+
+
+def test_the_search_that_the_theorem_watches_ends_at_an_optimum():
+    rng = np.random.default_rng(0)
+    Z, y = rng.normal(size=(40, 5)), np.where(rng.random(40) < .5, -1., 1.)
+    c = .1*c_max(Z, y, np.full(40, 1/40), "exponential")
+    rise, repeated, active, resting = watch(Z, y, c)
+    assert rise <= 1e-12 and repeated == 0 and active < 1e-6 and resting < 1e-6
+
+
+def test_both_sides_weigh_the_same_at_the_start():
+    y, w = np.array([1., 1., 1., -1.]), np.array([.1, .2, .3, .4])
+    state = SoftMargin().start(y, w)
+    assert np.isclose(state.d[y > 0].sum(), 1) and np.isclose(state.d[y < 0].sum(), -1)

@@ -694,3 +694,10 @@ def test_estimator_checks(est):
     failed = [r for r in check_estimator(est, on_fail=None, expected_failed_checks=expected)
               if r["status"] == "failed"]
     assert not failed, [(r["check_name"], str(r["exception"])[:200]) for r in failed]
+
+
+@pytest.mark.parametrize("form", [{}, dict(pool="mined", min_support=.01), dict(pool="open")])
+def test_a_column_of_seventy_thousand_words_is_refused_before_it_is_written_out(form):
+    table = pa.table({"w": [f"v{j}" for j in range(70_000)], "x": np.arange(70_000.)})
+    with pytest.raises(ValueError, match="column 'w' alone has 70,000 different values"):
+        CompositionalBoostClassifier(n_estimators=2, **form).fit(table, np.arange(70_000) % 2)

@@ -609,3 +609,55 @@ def test_dask_arrays_through_the_front_door(make, cluster):
     assert many.stumps_.tobytes() == one.stumps_.tobytes()
     assert not hasattr(many, "feature_names_in_") and (many.predict(X) == one.predict(X)).all()
     with pytest.raises(ValueError, match="a label"): fit_on_cluster(make(), rows, y[1:], cluster)
+
+
+@pytest.fixture(scope="module")
+def here():
+    "A cluster of threads in this process: quick, and in reach of a debugger."
+    from distributed import Client
+    with Client(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None,
+                silence_logs=logging.CRITICAL) as client:
+        yield client
+
+
+@pytest.mark.parametrize("degree,criterion", [(1, "error"), (2, "error"), (3, "entropy")])
+def test_same_products_in_one_process(here, degree, criterion):
+    table = mixed_table(300).drop_columns(["weight"])
+    oracle = DistributedStumpOracle(cut(table, [90, 222]), "y", here, max_bins=16)
+    parameters = dict(n_restarts=3, max_inner=6, degree=degree, criterion=criterion, random_state=1)
+    X, y = features(table), np.array(table["y"].to_pylist())
+    one = QuadraticBoostClassifier(n_estimators=6, max_bins=16, **parameters).fit(X, y)
+    many = distributed_quadraticboost(oracle, 6, **parameters)
+    assert same_products(one, many) and same_products(many, many)
+    assert np.allclose(one.decision_function(X), many.decision_function(X), atol=1e-11)
+    other = QuadraticBoostClassifier(n_estimators=6, max_bins=4, **parameters).fit(X, y)
+    assert not same_products(one, other)
+
+
+def test_same_products_of_many_rows_in_any_order(here):
+    "From 20,000 rows on random labels go by content: pieces and the order of rows do not show."
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20_500, 2))
+    y, order = (X[:, 0]*X[:, 1] + rng.normal(size=len(X)) > 0).astype(int), rng.permutation(len(X))
+    make = lambda: QuadraticBoostClassifier(n_estimators=4, max_bins=32, random_state=0)
+    one, other = make().fit(X, y), make().fit(X[order], y[order])
+    assert one.stumps_.tobytes() == other.stumps_.tobytes()
+    assert one.alphas_.tobytes() == other.alphas_.tobytes() and (one.sizes_ == 2).any()
+    table = pa.table({"x0": X[order, 0], "x1": X[order, 1], "y": y[order]})
+    oracle = DistributedStumpOracle(cut(table, [5000, 5001, 14_000]), "y", here, max_bins=32)
+    assert same_products(one, distributed_quadraticboost(oracle, 4, random_state=0))
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_same_stumps_in_one_process(here, classes):
+    table = mixed_table(300, classes=classes).drop_columns(["weight"])
+    oracle = DistributedStumpOracle(cut(table, [60, 200]), "y", here, max_bins=16)
+    X, y = features(table), np.array(table["y"].to_pylist())
+    for make, fit in ((AdaBoostClassifier, distributed_adaboost),
+                      (GentleBoostClassifier, distributed_gentleboost)):
+        one, many = make(n_estimators=5, max_bins=16).fit(X, y), fit(oracle, 5)
+        assert same_stumps(one.stumps_, many.stumps_)
+        assert np.allclose(one.decision_function(X), many.decision_function(X), atol=1e-11)
+        assert np.allclose(one.alphas_, many.alphas_, atol=1e-12)
+        for c in ("edge", "loss", "alpha"):
+            assert np.allclose(one.history_[c], many.history_[c], atol=1e-11), c

@@ -266,3 +266,10 @@ def test_display_progress_and_hill(capsys):
     noise = GlassBoxClassifier(n_bags=4).fit(X[:200], y[:200])
     p = noise.predict_proba(X[200:])[np.arange(100), y[200:]]
     assert -np.log(p).mean() < .72
+
+
+@pytest.mark.parametrize("classes,link", [(2, "logistic"), (3, "softmax")])
+def test_the_scorecard_names_its_link(classes, link):
+    X, y = load_wine(return_X_y=True)
+    est = GlassBoxClassifier(n_bags=1, max_cycles=5).fit(X[y < classes, :3], y[y < classes])
+    assert est.scorecard().link == link

@@ -581,3 +581,25 @@ def test_dense_edges_are_sift():
     for k in range(0, len(D), 5):
         want = descriptors.sift_patch(img, ys[k//len(xs)], xs[k % len(xs)])
         np.testing.assert_allclose(D[k], want, atol=1e-4)
+
+
+def test_calibrated_machines_compare_log_odds():
+    "The offset of Platt's curve is added: the winner is that of the curves themselves."
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], [60, 20, 10])
+    X = rng.normal(size=(90, 2)) + y[:, None]*[1., .4]
+    K, train, test = X@X.T, np.arange(0, 90, 2), np.arange(1, 90, 2)
+    from sklearn.svm import SVC
+    def score(fit, rows):
+        one = lambda c: SVC(C=10., kernel="precomputed").fit(K[np.ix_(fit, fit)], y[fit] == c)
+        return np.stack([one(c).decision_function(K[np.ix_(rows, fit)]) for c in range(3)], axis=1)
+    slope, offset = components.platt_curves(score, y, train)
+    want = (slope*score(train, test) + offset).argmax(1)
+    assert (components.kernel_svm(K, y, train, test, calibrate=True) == want).all()
+    assert (want != (slope*score(train, test) - offset).argmax(1)).any()
+
+
+@pytest.mark.parametrize("shape", [(5, 3), (5,), (2, 4, 4)])
+def test_descriptors_that_do_not_fit_a_codebook(shape):
+    with pytest.raises(ValueError, match="do not fit a codebook"):
+        codebook.assign_words(np.zeros(shape), np.zeros((6, 4)))

@@ -235,3 +235,15 @@ def test_colsample(kind, load, tmp_path):
     for share in (0., 1.1, True, "x"):
         with pytest.raises(ValueError, match="colsample"):
             kind(colsample=share).fit(X, y)
+
+
+def test_gentle_does_nothing_without_a_gain():
+    "A gain is measured against the mass of the outputs: in a small unit it is small as well."
+    from boostlit.core.masters import TINY
+    y = np.array([1., 1., -1., -1.])
+    for size in (1., 1e-3, 1e3):
+        state = Gentle().start(y, np.full(4, .25))
+        outputs = size*np.array([1., 1., -1., 1.])
+        mass = size**2
+        assert Gentle().answer(state, outputs, .5*TINY*mass) == 0
+        assert Gentle().answer(state, outputs, 2*TINY*mass) == pytest.approx(.5/size)

@@ -606,3 +606,20 @@ def test_attack_finds_planted_violation_of_the_gain_bound():
                     assert h <= max(2*pos - total, 2*neg + total) + 1e-12
                     broken += h > min(2*pos - total, 2*neg + total) + 1e-9
     assert broken
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_width_of_a_kernel_is_that_of_scikit_learn(weighted):
+    "1/(d var) over all entries, under the weights of the rows."
+    rng = np.random.default_rng(0)
+    X, times = 3*rng.normal(size=(40, 3)) + 2, rng.integers(1, 4, 40)
+    est = OneClassLPBoost(nu=.3, random_state=0).fit(X, None, times if weighted else None)
+    rows = np.repeat(X, times, axis=0) if weighted else X
+    assert np.isclose(est.gamma_, 1/(3*rows.var()))
+
+
+def test_more_bins_than_rows_take_no_more_room():
+    X, y = load_breast_cancer(return_X_y=True)
+    one, other = (LPBoostClassifier(nu=.3, max_bins=bins).fit(X[:60], y[:60])
+                  for bins in (61, 10**9))
+    assert np.array_equal(one.decision_function(X), other.decision_function(X))

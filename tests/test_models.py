@@ -425,7 +425,7 @@ def test_a_model_without_rules_comes_back(tmp_path):
     assert str(again) == str(est)
 
 
-@pytest.mark.parametrize("lost", ["stumps_", "alphas_", "classes_"])
+@pytest.mark.parametrize("lost", ["stumps_", "alphas_", "classes_", "kinds_", "categories_"])
 def test_half_a_model_is_not_written(lost, tmp_path):
     "What load_model would refuse is refused before it replaces a good file."
     est = AdaBoostClassifier(n_estimators=3).fit(X, y)

@@ -938,3 +938,30 @@ def test_a_scatter_that_rounds_below_zero_has_a_direction():
     for mode in ("python", "compiled"):
         with kernels(mode): x, y = direction(P, N, *sums)
         assert abs(np.hypot(x, y) - 1) < 1e-12
+
+
+def test_a_real_target_weighs_the_direction_like_a_weight():
+    "Doubling the target of an example turns the learnt lines as doubling its weight would."
+    rng = np.random.default_rng(0)
+    P, signs = rng.normal(size=(80, 2, 3)), np.where(np.arange(80) % 2, 1., -1.)
+    P[signs > 0, 1] += P[signs > 0, 0]
+    size, w = rng.uniform(.2, 3, 80), rng.uniform(.5, 1, 80)
+    lines = []
+    for targets, weights in ((signs*size, w), (signs, w*size)):
+        oracle = PairStumpOracle(P, "swlda")
+        oracle.ask(targets, weights/weights.sum())
+        lines.append(oracle.lines.directions.copy())
+    assert np.allclose(*lines, rtol=1e-9)
+
+
+def test_the_first_of_a_gallery():
+    rng = np.random.default_rng(1)
+    P, y = rng.normal(size=(60, 2, 3)), np.arange(60) % 2
+    P[y == 1, 1] = P[y == 1, 0] + .3*rng.normal(size=(30, 3))
+    est = PairwiseBoostClassifier(n_estimators=3).fit(P, 2*y - 1)
+    query, gallery = P[:5, 0], P[:7, 1]
+    first = est.rank(query, gallery, k=1)
+    whole = est.rank(query, gallery)
+    assert (np.asarray(first[0]) == np.asarray(whole[0])[:, :1]).all()
+    for k in (0, -1):
+        with pytest.raises(ValueError, match="positive k"): est.rank(query, gallery, k=k)

@@ -160,3 +160,11 @@ def test_stored_pictures_are_light_and_look_the_same(monkeypatch):
     assert pages.small(light)[0] == pages.small(picture)[0]
     through = drawn(transparent=True)
     assert pages.lighter(through) == through
+
+
+def test_the_heaviest_terms_come_first():
+    from boostlit import AdaBoostClassifier
+    X = np.random.default_rng(0).normal(size=(80, 3))
+    est = AdaBoostClassifier(n_estimators=6).fit(X, X[:, 0] + X[:, 1] > 0)
+    weights = [abs(row["weight"]) for row in P.term_rows(est)]
+    assert weights == sorted(weights, reverse=True) and weights[0] > weights[-1]

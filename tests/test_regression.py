@@ -116,3 +116,17 @@ def test_targets_that_are_not_finite_are_refused():
         y = np.array([1., 2., bad]*10, dtype=object)
         with pytest.raises(ValueError, match="contains NaN"):
             GentleBoostRegressor(n_estimators=2).fit(np.arange(30.)[:, None], y)
+
+
+@pytest.mark.parametrize("loss", ["squared", "absolute"])
+@pytest.mark.parametrize("make", [GentleBoostRegressor, QuadraticBoostRegressor])
+@pytest.mark.parametrize("power", [-1000, -301, -100, -19, 18, 100, 900])
+def test_the_unit_of_the_labels_does_not_show(make, loss, power):
+    "Labels in a unit of a power of two: the same model in that unit, bit for bit, history too."
+    X = np.random.default_rng(0).normal(size=(60, 4))
+    fit = lambda y: make(n_estimators=4, random_state=0, loss=loss).fit(X, y)
+    one, other = fit(X[:, 2]), fit(np.ldexp(X[:, 2], power))
+    assert (np.ldexp(one.predict(X), power) == other.predict(X)).all()
+    scale = power*(2 if loss == "squared" else 1)
+    with np.errstate(over="ignore"): want = np.ldexp(np.array(one.history_["loss"]), scale)
+    assert np.array_equal(want, np.array(other.history_["loss"]))

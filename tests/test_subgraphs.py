@@ -350,3 +350,8 @@ def test_smiles_are_read_wherever_graphs_are():
     assert model.predict(pa.array(["CCCC(=O)O", "CCCN"])).tolist() == ["acid", "amine"]
     assert any("[N+0]" in t or "[O+0]" in t for t in model.terms_["text"].to_pylist())
     with pytest.raises(ValueError, match="molecule 1 is no SMILES"): model.predict(["CC", "C(("])
+
+
+@pytest.mark.parametrize("make", [nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph])
+def test_graphs_that_are_not_simple_are_refused(make):
+    with pytest.raises(ValueError, match="simple undirected"): to_graph_set([make([(0, 1)])])

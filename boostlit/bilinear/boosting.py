@@ -409,6 +409,8 @@ def _half_each(signs, w):
 # %% ../../nbs/bilinear/04_boosting.ipynb #dddc5923
 class _BlockInput(Booster):
     "Estimators that read blocks instead of rows."
+    order_shows = True
+
     def read_rows(self, X:Any, y:Any=None)->Any:
         """Blocks when predicting, blocks and labels when fitting.
 

@@ -8,6 +8,7 @@ __all__ = ['make_word_place', 'bilinear_scores', 'balance', 'SparseBlocks', 'Den
            'as_blocks', 'ragged_blocks', 'in_doubles', 'atomic_cost']
 
 # %% ../../nbs/bilinear/01_model.ipynb #f56e7d79
+import hashlib
 import numpy as np
 from scipy import sparse
 from .kernels import component_products, word_products
@@ -73,6 +74,18 @@ class SparseBlocks:
 
     def take(self, rows): return _take_pictures(self, rows)
 
+    def row_columns(self): return [_picture_hashes(self)]
+
+# %% ../../nbs/bilinear/01_model.ipynb #0de1c001
+def _picture_hashes(X):
+    "A hash of the entries of each picture."
+    n, m = X.shape[0], X.shape[2]
+    sizes, ends = np.diff(X.indptr).reshape(n, m), X.indptr[::m]
+    parts = lambda i: (sizes[i], X.words[ends[i]:ends[i+1]], X.values[ends[i]:ends[i+1]])
+    digest = lambda arrays: hashlib.blake2b(b"".join(a.tobytes() for a in arrays), digest_size=8)
+    return np.frombuffer(b"".join(digest(parts(i)).digest() for i in range(n)), np.int64)
+
+
 # %% ../../nbs/bilinear/01_model.ipynb #4378d64f
 def _take_pictures(X, rows):
     "The blocks of some pictures, in the order asked for."
@@ -89,6 +102,7 @@ class DenseBlocks:
     "The same interface over a dense array of shape (n, words, components)."
     def __init__(self, X): self.X, self.shape = X, X.shape
     def take(self, rows): return DenseBlocks(self.X[rows])
+    def row_columns(self): return self.X.reshape(len(self.X), -1).T
     def times_components(self, beta):
         out = in_doubles(self.X, lambda part: part@np.asarray(beta, float))
         return out if np.ndim(beta) == 1 else np.ascontiguousarray(np.moveaxis(out, 2, 0))

@@ -6,14 +6,14 @@ estimator, and the three plain boosters made with it."""
 # %% auto #0
 __all__ = ['CONTROLS', 'TERMS', 'LINK_FIELDS', 'FEW', 'MANY', 'POOR', 'LOUDNESS', 'WHISPER',
            'COUNTED', 'check_controls', 'check_number', 'Predictions', 'Booster', 'store',
-           'nominal_of', 'read_problem', 'weigh_rows', 'take_rows', 'begin_run', 'together',
-           'part_labels', 'split_validation', 'watchers', 'data_fingerprint', 'continue_run',
-           'keep_run', 'part_columns', 'warn_nothing_learnt', 'staged_sums', 'shape_scores',
-           'rest_proba', 'link', 'terms_table', 'feature_names', 'part_names', 'describe_terms',
-           'loss_shares', 'term_features', 'first_loss', 'file_of', 'base_learner', 'allows_nan',
-           'in_doubt', 'loss_left', 'shows_nothing', 'best_loudness', 'heard', 'prior_scores',
-           'believe', 'boosted_copy', 'unseen_scores', 'distinct_rows', 'supported_scale',
-           'AdaBoostClassifier', 'GentleBoostClassifier', 'LogitBoostClassifier']
+           'nominal_of', 'read_problem', 'weigh_rows', 'take_rows', 'in_order', 'begin_run',
+           'together', 'part_labels', 'split_validation', 'watchers', 'data_fingerprint',
+           'continue_run', 'keep_run', 'part_columns', 'warn_nothing_learnt', 'staged_sums',
+           'shape_scores', 'rest_proba', 'link', 'terms_table', 'feature_names', 'part_names',
+           'describe_terms', 'loss_shares', 'term_features', 'first_loss', 'file_of',
+           'base_learner', 'allows_nan', 'in_doubt', 'loss_left', 'shows_nothing', 'best_loudness',
+           'heard', 'prior_scores', 'believe', 'boosted_copy', 'unseen_scores', 'distinct_rows',
+           'supported_scale', 'AdaBoostClassifier', 'GentleBoostClassifier', 'LogitBoostClassifier']
 
 # %% ../../nbs/core/06_boosters.ipynb #33e0ac90
 import copy
@@ -36,13 +36,14 @@ from .loop import Progress, Run, after_rounds, conversation, converse
 from .loop_kernels import ensemble_scores
 from .edges import nothing_shows
 from .masters import SAMME, AdaBoost, Gentle, Logistic, Multinomial
-from .models import TABLE_FIELDS, Array, Labels, OrMissing, Records, Table, Whole
+from .models import (READ_FIELDS, TABLE_FIELDS, Array, Labels, OrMissing, Records,
+                                  Table, Whole)
 from .models import Real as RealField
 from .plots import TermsDisplay, readable
 from .stumps import (STUMP, LearnerOracle, StumpOracle, learner_says, n_threads,
                                   read_stump)
 from .tables import (WholeFit, encode_labels, history_table, normalise_weights,
-                                  tabular_input)
+                                  rows_in_order, tabular_input)
 
 # %% ../../nbs/core/06_boosters.ipynb #c96d25a3
 CONTROLS: dict = {
@@ -225,6 +226,7 @@ class _Declared(Predictions):
     oracle_class: Any = None  # its static `apply`, `features` and `describe` read hypotheses
     master: Any = AdaBoost    # class of the master for two classes
     term = "hypothesis"       # what a term is called in `terms_`
+    order_shows = False       # does a fit round, or draw, in the order of the rows?
     display = TermsDisplay    # how a fitted model is drawn, unless it has a picture of its own
 
     def make_oracle(self, X:Any, codes:np.ndarray)->Any:
@@ -560,13 +562,14 @@ def read_problem(est, X, y, sample_weight)->tuple:
     est.classes_, codes = encode_labels(y)
     weights = weigh_rows(est, y, codes, sample_weight)
     if weights is None:
-        return X, codes, None
+        return in_order(est, X, codes, None)
     keep = weights > 0
     if len(np.unique(codes[keep])) < 2:
         raise ValueError(
             "sample_weight leaves one class only: classification needs at least 2 classes"
         )
-    return (X, codes, weights) if keep.all() else (take_rows(X, keep), codes[keep], weights[keep])
+    if not keep.all(): X, codes, weights = take_rows(X, keep), codes[keep], weights[keep]
+    return in_order(est, X, codes, weights)
 
 # %% ../../nbs/core/06_boosters.ipynb #8671c985
 def weigh_rows(est, y, codes, sample_weight):
@@ -579,6 +582,13 @@ def weigh_rows(est, y, codes, sample_weight):
 def take_rows(X, keep):
     "Some rows of an array, or of anything with `take`."
     return X[keep] if isinstance(X, np.ndarray) else X.take(np.flatnonzero(keep))
+
+# %% ../../nbs/core/06_boosters.ipynb #0de1b001
+def in_order(est, X, codes, weights)->tuple:
+    "The problem; many rows are [sorted by content](01_tables.ipynb) where their order would show."
+    shows = est.order_shows or est.early_stopping or est.subsample < 1
+    return rows_in_order(X, codes, weights) if shows else (X, codes, weights)
+
 
 # %% ../../nbs/core/06_boosters.ipynb #9df3bb82
 def begin_run(est, X, codes, weights, validation=None)->tuple:
@@ -836,7 +846,7 @@ def _stump_file(parameters:dict, state:dict)->dict: # fields by name
     state
         fitted attributes, by name
     """
-    fields = _stump_fields.__func__(parameters, state)
+    fields = {**_stump_fields.__func__(parameters, state), **READ_FIELDS}
     return {**fields, **LINK_FIELDS}
 
 # %% ../../nbs/core/06_boosters.ipynb #ac1b39a2
@@ -1533,6 +1543,7 @@ class LogitBoostClassifier(_StumpBooster):
     0.937
     """
     kind_of_stump = "least_squares"
+    order_shows = True
 
     def __init__(self, estimator:"BaseEstimator|None"=None, n_estimators:int=200,
                  learning_rate:float=.3, max_bins:"int|None"=256,

@@ -28,7 +28,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, TransformerMixin
-from .models import TABLE_FIELDS, Each, Labels, OrNone
+from .models import READ_FIELDS, Each, Labels, OrNone
 from .tables import is_table, progress_bar, to_arrow
 
 # %% ../../nbs/core/11_datasets.ipynb #b39361a0
@@ -205,7 +205,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                  unseen:str="other"):
         self.kinds, self.unseen = kinds, unseen
 
-    file_fields = {**TABLE_FIELDS, "categories_": Each(OrNone(Labels("words", 0)), "columns")}
+    file_fields = {**READ_FIELDS, "categories_": Each(OrNone(Labels("words", 0)), "columns")}
 
     def check_file(self)->None:
         """Nominal columns have words, numeric ones have none."""

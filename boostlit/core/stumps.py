@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
-from .models import TABLE_FIELDS, Labels, Records
+from .models import READ_FIELDS, Labels, Records
 from .stump_kernels import (CRITERIA, best_split, class_split, distinct_columns,
                                          encode_columns, histograms, join_codes, outputs_of_stumps,
                                          row_hashes, sorted_values, take_apart)
@@ -849,7 +849,7 @@ class DecisionStumpClassifier(ClassifierMixin, BaseEstimator):
     #: categories_ (list): words of the nominal columns, by code; None for others
     #: readings_ (list of str): what each column of a table was read as
     #: missing_ (list of bool): which columns had missing values in training
-    file_fields = {**TABLE_FIELDS, "classes_": Labels("classes"),
+    file_fields = {**READ_FIELDS, "classes_": Labels("classes"),
                    "stump_": Records(STUMP, (), feature=(0, "columns"), left=(0, 1e9),
                                      right=(0, 1e9), missing=(0, 1e9))}
 

@@ -5,10 +5,10 @@ data."""
 
 # %% auto #0
 __all__ = ['QUADRATIC_HISTORY', 'TWINS', 'TABLE_SETTINGS', 'random_bits', 'start_histograms',
-           'product_wrong', 'in_units', 'turned', 'relabel_on_workers', 'products_on_workers',
-           'best_product', 'distributed_quadraticboost', 'same_products', 'mine_prefixes',
-           'distributed_closed_itemsets', 'compare_models', 'final_weights', 'twin_settings',
-           'array_tables', 'fit_on_cluster']
+           'product_wrong', 'in_units', 'turned', 'relabel_on_workers', 'draw_start',
+           'products_on_workers', 'best_product', 'distributed_quadraticboost', 'same_products',
+           'mine_prefixes', 'distributed_closed_itemsets', 'compare_models', 'final_weights',
+           'twin_settings', 'array_tables', 'fit_on_cluster']
 
 # %% ../../nbs/distributed/02_search.ipynb #6f483f54
 import inspect
@@ -20,11 +20,12 @@ from sklearn.utils import check_random_state
 from ..core.boosters import AdaBoostClassifier, GentleBoostClassifier
 from ..core.datasets import load_dataset
 from ..core.kernels import Arg, kernel
-from ..core.tables import history_table
+from ..core.tables import MANY_ROWS, history_table
 from ..mining.baskets import support_count
 from ..mining.bitsets import item_bits, unpack_bits
 from ..mining.itemsets import closed_itemsets
-from ..quadratic.boosting import QuadraticBoostClassifier, check_parameters
+from ..quadratic.boosting import (QuadraticBoostClassifier, check_parameters,
+                                         content_bits, row_marks)
 
 # %% ../../nbs/distributed/02_search.ipynb #d8b9edaf
 from .training import (DistributedStumpOracle, as_fitted, ask, boost_on_workers,
@@ -46,7 +47,8 @@ def random_bits(state, offset:int, n:int, bits:int, chunk:int=1 << 20)->np.ndarr
 def start_histograms(part, state, bits, mass):
     """Signed sums under `bits` random labellings and under the true labels (last); with `mass`,
     also plain sums."""
-    r = random_bits(state, part.offset, len(part.g), bits)
+    if isinstance(state, int): r = content_bits(row_marks(part.codes), state, bits)
+    else: r = random_bits(state, part.offset, len(part.g), bits)
     relabelled = (np.where(r >> np.uint64(b) & np.uint64(1), -part.g, part.g) for b in range(bits))
     return code_sums(part, [*relabelled, part.g] + [np.abs(part.g)]*mass)
 
@@ -89,6 +91,15 @@ def relabel_on_workers(oracle, states, max_inner, criterion, tol=1e-12):
         if all(s >= f for s in stalled): break
     return best
 
+# %% ../../nbs/distributed/02_search.ipynb #0de1f003
+def draw_start(rng, n:int, bits:int):
+    "The state of the generator, which is moved on by n rows; for many rows a seed is enough."
+    if n >= MANY_ROWS: return int(rng.randint(2**31))
+    state = rng.get_state()
+    rng.randint(0, 2**bits, size=n, dtype=np.uint64)
+    return state
+
+
 # %% ../../nbs/distributed/02_search.ipynb #21abc1c5
 def products_on_workers(oracle, rng, n_restarts, max_inner, degree, criterion):
     """Candidates of one round: the single stump, then the best product of each group of restarts;
@@ -101,11 +112,7 @@ def products_on_workers(oracle, rng, n_restarts, max_inner, degree, criterion):
     for f in range(1, degree):
         for lo in range(0, n_restarts, 63//f):
             R = min(63//f, n_restarts - lo)
-            start = rng.get_state()
-            for a in range(0, oracle.shape[0], 1 << 20):
-                rng.randint(
-                    0, 2 ** (f * R), size=min(1 << 20, oracle.shape[0] - a), dtype=np.uint64
-                )
+            start = draw_start(rng, oracle.shape[0], f*R)
             found = in_units(lane_answers(oracle, start_histograms, (start, f*R), criterion)[1])
             if f == 1 and lo == 0: yield [found[-1][0]], found[-1][1]
             states = [[turned(h) for h, _ in found[r*f:(r+1)*f]] for r in range(R)]

@@ -29,7 +29,7 @@ from ..core.controls import hold_out
 from ..core.loop import Callback, Progress, Run, converse
 from ..core.plots import PALETTE
 from ..core.tables import (encode_labels, history_table, normalise_weights, refuse_words,
-                                  tabular_input)
+                                  rows_in_order, tabular_input)
 
 # %% ../../nbs/lpboost/05_estimators.ipynb #278062ed
 from .choosing import (choose_program, link_scores, log_probabilities, prior_link,
@@ -747,7 +747,9 @@ def place_centres(est:Any, X:np.ndarray, rows:np.ndarray, w:np.ndarray)->None:
     if len(rows) > est.max_centres:
         rng = check_random_state(est.random_state)
         rows = rows[np.sort(rng.choice(len(rows), est.max_centres, replace=False))]
-    est.centre_rows_, est.centres_, est.gamma_ = rows, X[rows], kernel_width(X, est.gamma, w)
+    est.centre_rows_, est.centres_ = rows, X[rows]
+    X, w = rows_in_order(X, w)
+    est.gamma_ = kernel_width(X, est.gamma, w)
 
 # %% ../../nbs/lpboost/05_estimators.ipynb #d7f5b07c
 class _NoClasses:

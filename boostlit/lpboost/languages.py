@@ -76,6 +76,7 @@ class StumpLanguage(Language):
     def oracle(est, X, signed):
         fewer = int(np.clip(1200//X.shape[1], 8, 64))
         bins = fewer if isinstance(est.max_bins, str) else est.max_bins
+        if bins is not None: bins = min(bins, len(X) + 1)
         return StumpFamily(X, est.kinds_, bins)
 
     @staticmethod

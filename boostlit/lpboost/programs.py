@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow
 from ..core.boosters import feature_names, terms_table
-from ..core.models import (TABLE_FIELDS, Array, Each, Group, Labels, OrMissing, OrNone,
+from ..core.models import (READ_FIELDS, Array, Each, Group, Labels, OrMissing, OrNone,
                                   Real, Records, Table, Text, Whole)
 from .column_generation import ProgramSolution, is_constant, n_inputs
 from .languages import ITEM, LANGUAGES, NodeLabel, check_patterns
@@ -129,12 +129,12 @@ def model_fields(language:str)->Group:
 # %% ../../nbs/lpboost/12_programs.ipynb #10763881
 def language_fields(language:str)->dict:
     "What a language needs to read inputs."
-    if language in ("stumps", "trees"): return dict(TABLE_FIELDS)
+    if language in ("stumps", "trees"): return dict(READ_FIELDS)
     if language == "itemsets":
-        return {**TABLE_FIELDS, "items_": Records(ITEM, ("items",), feature=(0, "columns"),
+        return {**READ_FIELDS, "items_": Records(ITEM, ("items",), feature=(0, "columns"),
                                                   value=(-1e300, 1e300))}
     if language == "kernels":
-        few = {k: TABLE_FIELDS[k] for k in ("n_features_in_", "feature_names_in_")}
+        few = {k: READ_FIELDS[k] for k in ("n_features_in_", "feature_names_in_")}
         return {**few, "centres_": Array("float64", ("centres", "columns")),
                 "centre_rows_": Array("int64", ("centres",), 0, 2**62), "gamma_": Real(0., 1e301)}
     return {"node_names_": Each(NodeLabel(), "nodes"), "edge_names_": Each(NodeLabel(), "edges")}

@@ -16,7 +16,8 @@ from sklearn.base import (BaseEstimator, ClassifierMixin, ClassNamePrefixFeature
 from sklearn.utils.validation import validate_data, check_is_fitted
 from ..core.models import TABLE_FIELDS, Array, Labels
 from ..core.plots import readable
-from ..core.tables import encode_labels, normalise_weights, refuse_words
+from ..core.tables import (encode_labels, normalise_weights, refuse_words,
+                                  rows_in_order)
 from .kernels import array_directions, lines_of, load_of, signs_of
 
 # %% ../../nbs/pairwise/02_projection.ipynb #dae6c07a
@@ -206,6 +207,7 @@ class WeightedLDA(_LinearScores, ClassNamePrefixFeaturesOutMixin, TransformerMix
         rows, labels = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
         self.classes_, codes = encode_labels(labels)
         w = normalise_weights(sample_weight, len(labels))
+        rows, codes, w = rows_in_order(rows, codes, w)
         _fit_lda(self, rows[w > 0], codes[w > 0], w[w > 0])
         return self
 
@@ -233,7 +235,8 @@ class WeightedLDA(_LinearScores, ClassNamePrefixFeaturesOutMixin, TransformerMix
 
 # %% ../../nbs/pairwise/02_projection.ipynb #8a15bdfa
 WeightedLDA.file_fields = {
-    **TABLE_FIELDS, "classes_": Labels("classes"),
+    **{k: TABLE_FIELDS[k] for k in ("n_features_in_", "feature_names_in_")},
+    "classes_": Labels("classes"),
     "means_": Array("float64", ("classes", "columns")),
     "priors_": Array("float64", ("classes",), 0., 1.),
     "xbar_": Array("float64", ("columns",), -1e100, 1e100),

@@ -30,7 +30,7 @@ from ..core.boosters import Predictions, terms_table
 from ..core.exports import Axis, Scorecard, Term, column_axis, make_card
 from ..core.loop import Progress, Run, State, converse
 
-from ..core.models import TABLE_FIELDS, Array, Each, Labels, Real, Table, Text
+from ..core.models import READ_FIELDS, Array, Each, Labels, Real, Table, Text
 
 from ..core.plots import PALETTE, ModelDisplay
 
@@ -38,7 +38,7 @@ from ..core.stumps import midpoints, n_threads, quantile_cuts
 
 # %% ../../nbs/quadratic/09_glass_box.ipynb #d4a7279f
 from ..core.tables import (encode_labels, history_table, normalise_weights,
-                                  tabular_input)
+                                  rows_in_order, tabular_input)
 from boostlit.core.hidden import (
     Bit, bin_signs, hidden_products, middle_bit, product_shares, sign_moments,
 )
@@ -911,7 +911,8 @@ class GlassBoxClassifier(
             raise ValueError(
                 "sample_weight leaves one class only: classification needs at least 2 classes"
             )
-        return _fit_tables(self, rows[keep], labels[keep], weights[keep]*keep.sum())
+        problem = rows_in_order(rows[keep], labels[keep], weights[keep]*keep.sum())
+        return _fit_tables(self, *problem)
 
     def scorecard(self)->Scorecard:
         """The model as tables of cells, see `to_json`.
@@ -989,7 +990,7 @@ def _file_fields(state):
     score = lambda *shape: Array("float64", (*shape, C), -1e100, 1e100)
     share = lambda *shape: Array("float64", shape, 0., 1.)
     return {
-        **TABLE_FIELDS, "classes_": Labels("classes"), "history_": Table(), "scale_": Real(0.0,
+        **READ_FIELDS, "classes_": Labels("classes"), "history_": Table(), "scale_": Real(0.0,
         10.0), "intercept_": score(),
         "points_": Each(Array("float64", ("cuts",)), "columns"),
         "groups_": Each(Array("uint8", ("bins",), 0, 256), "columns"),
