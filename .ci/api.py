@@ -29,9 +29,11 @@ GROUPS = {
                                "Multinomial", "StumpOracle"],
     "Looking at a model": ["margins", "ShapeDisplay", "StumpDisplay", "RuleDisplay",
                            "ProductDisplay", "ProjectionDisplay", "AxisDisplay",
-                           "BilinearDisplay", "PatternDisplay"],
+                           "BilinearDisplay", "PatternDisplay", "GlassBoxDisplay", "TermsDisplay",
+                           "HistoryDisplay"],
     "Data and files": ["load_dataset", "list_datasets", "have_dataset", "TableEncoder",
                        "save_model", "load_model"],
+    "Models in other programs": ["to_python", "to_sql", "to_onnx", "to_json", "from_json"],
 }
 
 

@@ -51,10 +51,24 @@ def test_first_page_of_every_paper_is_one_menu_away():
 
 
 @pytest.mark.parametrize("room", ["compositional", "quadratic", "pairwise", "bilinear", "lpboost"])
-def test_the_map_of_a_paper_has_all_its_pages(room):
+def test_the_map_of_a_paper_has_all_its_pages_in_the_order_of_the_menu(room):
     text = "\n".join(sources(BOOK/room/"index.ipynb", "markdown"))
-    pages = {p.name for p in PAGES if p.parent.name == room} - {"index.ipynb"}
-    assert sorted(page for page in pages if f"]({page})" not in text) == []
+    mapped = re.findall(r"^\| (\d+) \| \[[^\]]+\]\(([^)#]+)\)", text, re.M)
+    part = next(p for p in SITE["website"]["sidebar"]["contents"]
+                if p.get("href") == f"{room}/index.ipynb")
+    assert [f"{room}/{page}" for _, page in mapped] == part["contents"]
+    assert [int(k) for k, _ in mapped] == list(range(1, len(mapped) + 1))
+    assert {p.name for p in PAGES if p.parent.name == room} == {"index.ipynb"} | {
+        page for _, page in mapped}
+
+
+@pytest.mark.parametrize("room", ["compositional", "quadratic", "pairwise", "bilinear", "lpboost"])
+def test_a_landing_page_cites_its_paper(room):
+    text = "\n".join(sources(BOOK/room/"index.ipynb", "markdown"))
+    paper = re.search(r"\*\*The paper\.\*\* (.+)", text)[1]
+    assert re.search(r"\[doi:(10\.\S+?)\]\(https://doi\.org/\1\)", paper) or "no DOI" in paper
+    assert re.search(r"(19|20)\d\d", paper)
+    assert all(f"**{word}" in text for word in ("What it claims.", "Before you read."))
 
 
 def test_a_page_of_the_reference_for_every_public_name():
@@ -156,6 +170,24 @@ def test_the_filter_leads_names_to_the_reference(tmp_path):
     assert 'href="../core/loop.html#else"' in run.stdout
     statement = run.stdout.split('<div id="thm-one" class="theorem theorem">')[1].split("</div>")[0]
     assert 'id="eq-one"' in statement and "After it" not in statement
+
+
+LONG = "```{.python .cell-code}\ndef long_one(x):\n%s```\n"
+
+
+@pytest.mark.parametrize("page, lines, folded", [("core/02_stumps.ipynb", 20, False),
+                                                 ("core/02_stumps.ipynb", 40, True),
+                                                 ("core/12_kernels.ipynb", 20, True),
+                                                 ("lab/02_command.ipynb", 20, True)])
+def test_the_filter_folds_plumbing(tmp_path, page, lines, folded):
+    pypandoc = pytest.importorskip("pypandoc")
+    stub = f"quarto = {{doc = {{input_file = {json.dumps('/site/' + page)}}}}}\n"
+    text = (BOOK/"reference.lua").read_text(encoding="utf-8")
+    (tmp_path/"f.lua").write_text(stub + text, encoding="utf-8")
+    command = [pypandoc.get_pandoc_path(), "-f", "markdown", "-t", "json", "-L", tmp_path/"f.lua"]
+    run = subprocess.run(command, input=LONG % ("    x += 1\n"*lines), capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    assert (f"`long_one`, {lines + 1} lines" in run.stdout) == folded
 
 
 FORMULA = re.compile(r"\$\$(.+?)\$\$|(?<![\\$\w])\$(?!\s)([^$\n]+?)(?<![\s\\])\$(?!\d)", re.S)
