@@ -4,12 +4,18 @@ import ast
 import builtins
 import json
 import re
+import shutil
 import subprocess
+import sys
 from pathlib import Path
 import pytest
 from boostlit import names
 
 ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT/".ci"))
+import api  # noqa: E402
+import browser  # noqa: E402
+
 BOOK = ROOT/"nbs"
 PAGES = [p for p in sorted(BOOK.rglob("*.ipynb")) if "checkpoints" not in str(p)]
 IDS = [p.relative_to(BOOK).as_posix() for p in PAGES]
@@ -136,8 +142,8 @@ def test_figures_that_move_exist():
 
 def test_pages_load_the_figures_from_the_top_of_the_site():
     script = (BOOK/"site.html").read_text(encoding="utf-8")
-    assert 'meta[name="quarto:offset"]' in script and '+ "live.js"' in script
-    assert "live.js" in SITE["project"]["resources"]
+    assert 'meta[name="quarto:offset"]' in script and 'load("live.js")' in script
+    assert {"live.js", "search.js"} <= set(SITE["project"]["resources"])
 
 
 def test_site_asks_no_other_server():
@@ -227,6 +233,42 @@ def test_search_knows_names_and_statements():
             for m in re.findall(r'<a id="((?:thm|lem|prp|cor|def|alg)-[\w-]+)"></a>\s*\*\*', text)}
     assert said <= {row["text"] for row in rows}
     assert len({row["objectID"] for row in rows}) == len(rows)
+
+
+RANK = """const search = require(%s), rows = JSON.parse(require("fs").readFileSync(0));
+const places = search.indexed(rows.index);
+console.log(JSON.stringify(rows.queries.map(query => search.ranked(rows.index, places, query)
+  .map(found => found.item.href.split("#")[0]))));"""
+
+
+def index_of_the_book():
+    "What the site's index has: topics, names and statements, then headings with their words."
+    rows = json.loads((BOOK/"api"/"search_entries.json").read_text(encoding="utf-8"))
+    for page in PAGES:
+        text = re.sub(r"\$[^$]*\$|<[^>]*>", " ", "\n\n".join(sources(page, "markdown")))
+        first, *parts = re.split(r"^#{2,4} ", text, flags=re.M)
+        title = re.search(r"^# (.+)", first, re.M)[1]
+        where = api.address(page.relative_to(BOOK))
+        rows.append(dict(href=where, title=title, section="", text=first[len(title) + 2:][:900]))
+        for part in parts:
+            heading, _, words = part.partition("\n")
+            rows.append(dict(href=where, title=title, section=heading, text=words[:900]))
+    return rows
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs node")
+def test_the_search_answers_what_readers_ask():
+    program = RANK % json.dumps(str(BOOK/"search.js"))
+    asked = json.dumps({"index": index_of_the_book(), "queries": list(browser.QUERIES)})
+    run = subprocess.run(["node", "-e", program], input=asked, capture_output=True, text=True,
+                         encoding="utf-8", check=True)
+    answers = dict(zip(browser.QUERIES, json.loads(run.stdout)))
+    assert len(answers) >= 40
+    missed = {query: list(dict.fromkeys(answers[query]))[:3]
+              for query, wanted in browser.QUERIES.items()
+              if not any(wanted.lower() in link.lower()
+                         for link in list(dict.fromkeys(answers[query]))[:3])}
+    assert not missed
 
 
 def luminance(colour):
