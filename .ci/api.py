@@ -29,9 +29,11 @@ GROUPS = {
                                "Multinomial", "StumpOracle"],
     "Looking at a model": ["margins", "ShapeDisplay", "StumpDisplay", "RuleDisplay",
                            "ProductDisplay", "ProjectionDisplay", "AxisDisplay",
-                           "BilinearDisplay", "PatternDisplay"],
+                           "BilinearDisplay", "PatternDisplay", "GlassBoxDisplay", "TermsDisplay",
+                           "HistoryDisplay"],
     "Data and files": ["load_dataset", "list_datasets", "have_dataset", "TableEncoder",
                        "save_model", "load_model"],
+    "Models in other programs": ["to_python", "to_sql", "to_onnx", "to_json", "from_json"],
 }
 
 
@@ -224,7 +226,7 @@ def index(house, homes, groups):
 
 # what readers type, and the page that answers; Quarto's own index finds only exact words
 TOPICS = {
-    "how to install, pip install, extras": "index.html#install",
+    "how to install, pip install, extras, licence, citation": "index.html#install",
     "save model, load model, model files, pickle": "core/models.html",
     "Sauer lemma, Sauer's lemma, VC dimension, growth function": "core/bounds.html",
     "feature-sign convergence, feature-sign search": "bilinear/theory.html",
@@ -239,13 +241,33 @@ TOPICS = {
     "weighted LDA, discriminant analysis with weights": "pairwise/projection.html",
     "spatial pyramid, scenes, Scene-15": "bilinear/scenes.html",
     "subgraph mining, graphs, molecules, gSpan": "mining/subgraphs.html",
-    "SAMME, multi-class boosting, masters": "core/masters.html",
+    "SAMME, multiclass boosting, masters, losses, custom loss": "core/masters.html",
     "ledger, reproduced numbers, verdicts": "lab/ledger.html",
     "Dask, larger than memory, several machines": "distributed/training.html",
     "probabilities, calibration, predict_proba": "core/masters.html",
     "missing values, NaN, categorical columns, dates": "core/tables.html",
     "which classifier to choose": "guide/choosing.html",
     "write your own booster, sixth method": "guide/sixth_method.html",
+    "errata, mistakes in the papers": "guide/errata.html",
+    "notation, glossary, symbols, terms": "guide/notation.html",
+    "bibliography, citations, DOI": "guide/references.html",
+    "regression, continuous target, squared loss": "quadratic/regression.html",
+    "interactions, monotone constraints, waterfall, Shapley values": "quadratic/glass_box.html",
+    "feature importance, explain a prediction, partial dependence": "core/explaining.html",
+    "export a model, ONNX, SQL, JSON, Python source": "core/exports.html",
+    "itemset lattice, support, maximal itemsets": "mining/itemsets.html",
+    "speed of closed itemset mining, LCM, pyfim": "lab/mining_race.html",
+    "benchmark, speed, training time": "lab/benchmarks.html",
+    "LightGBM, XGBoost, EBM, comparison with other methods": "lab/atlas.html",
+    "molecules, SMILES, SMARTS, chemistry": "mining/molecules.html",
+    "graph classification, MUTAG": "lpboost/tables.html",
+    "Fisher vectors": "bilinear/fisher_scenes.html",
+    "face verification, equal error rate, ROC": "pairwise/verification.html",
+    "nu parameter, soft margin": "lpboost/choosing_nu.html",
+    "learning curves, plots, dark figures": "core/plots.html",
+    "grid search, pipelines, cross-validation": "guide/quickstart.html",
+    "examples by task": "guide/gallery.html",
+    "register of theorems and proofs": "lab/register.html",
 }
 
 

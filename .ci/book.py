@@ -24,7 +24,7 @@ def order():
     "The notebooks of the sidebar, from first to last."
     site = yaml.safe_load((ROOT/"_quarto.yml").read_text(encoding="utf-8"))
     for part in site["website"]["sidebar"]["contents"]:
-        for page in part["contents"]:
+        for page in [part.get("href", ""), *part["contents"]]:
             if page.endswith(".ipynb"):
                 yield ROOT/"nbs"/page
 

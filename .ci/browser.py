@@ -9,6 +9,8 @@ axe-playwright-python and a Chromium; says so and stops where they are missing."
 import argparse
 import collections
 import functools
+import gzip
+import hashlib
 import http.server
 import json
 import os
@@ -33,6 +35,17 @@ QUERIES = {
     "VC dimension": "capacity", "early stopping": "controls", "column generation": "column",
     "one class": "one_class", "weighted LDA": "projection", "spatial pyramid": "scenes",
     "subgraph": "subgraphs", "SAMME": "masters", "ledger": "ledger", "Dask": "training",
+    "install": "index", "predict_proba calibration": "core/masters", "errata": "guide/errata",
+    "theorem 1 compositional": "compositional/theorem", "missing values": "core/tables",
+    "itemset lattice": "mining/itemsets", "export onnx": "core/exports", "one-class": "one_class",
+    "VC dimension of products": "capacity", "closed itemset mining speed": "mining_race",
+    "monotone constraints": "glass_box", "shapley values": "glass_box", "glossary": "notation",
+    "feature importance": "core/explaining", "Lemma 2": "capacity", "to_sql": "api/to_sql",
+    "thm-comp-bound": "compositional/theorem", "LightGBM": "lab/atlas", "pickle": "core/models",
+    "which classifier should I use": "guide/choosing", "Table 2": "quadratic/tables",
+    "multiclass": "core/masters", "regression": "quadratic/regression", "gSpan": "subgraphs",
+    "molecules SMILES": "molecules", "face verification": "verification", "adult": "tables",
+    "benchmark": "lab/benchmarks", "categorical features": "core/tables", "citation": "references",
 }
 SHOTS = [("index.html", "desktop", False), ("index.html", "phone", False),
          ("index.html", "desktop", True), ("quadratic/index.html", "desktop", False),
@@ -106,23 +119,25 @@ MOVE = """() => [...document.querySelectorAll(".live[data-figure]")].map(place =
   return [place.dataset.figure, said, drawn];
 })"""
 
-# words of code and formulas whose colours, size and weight were seen before on the page need no
-# second look at their contrast: hidden, they keep their place
+# axe takes a minute for a page of thousands of coloured words. What is closed it would not look at;
+# words of code of a kind that was seen thrice on the page join their neighbours, and symbols of
+# formulas seen thrice are hidden: both keep their place
 THIN = """() => {
-  const behind = n => {
-    for (; n; n = n.parentElement) {
-      const colour = getComputedStyle(n).backgroundColor;
-      if (colour !== "rgba(0, 0, 0, 0)" && colour !== "transparent") return colour;
-    }
-    return "";
+  document.querySelectorAll("main details:not([open]) > *:not(summary)").forEach(n => n.remove());
+  const seen = {};
+  const thrice = (n, box) => {
+    const key = [n.tagName, n.className, n.closest(box).className].join();
+    seen[key] = (seen[key] || 0) + 1;
+    return seen[key] > 3;
   };
-  const seen = new Set();
-  document.querySelectorAll("main code.sourceCode span, main math *").forEach(n => {
-    if (n.childElementCount) return;
-    const s = getComputedStyle(n);
-    const key = [n.tagName, s.color, behind(n), s.fontSize, s.fontWeight].join();
-    if (seen.has(key)) n.style.visibility = "hidden";
-    seen.add(key);
+  document.querySelectorAll("main code.sourceCode a, main code.sourceCode span").forEach(n => {
+    if (!n.childElementCount && thrice(n, "pre")) n.replaceWith(n.textContent);
+  });
+  document.querySelectorAll("main code.sourceCode > span").forEach(n => {
+    if (!n.childElementCount && thrice(n, "pre")) n.replaceWith(n.textContent);
+  });
+  document.querySelectorAll("main math *").forEach(n => {
+    if (!n.childElementCount && thrice(n, "p, li, td, div")) n.style.visibility = "hidden";
   });
 }"""
 
@@ -156,9 +171,9 @@ def visit(context, base, page, trouble):
 
 def axe_findings(axe, tab, dark):
     "Serious and critical findings, and all of contrast; a dark page differs in its colours alone."
-    options = {"resultTypes": ["violations"]}
+    options = {"resultTypes": ["violations"], "preload": False}
     if dark:
-        options["runOnly"] = ["color-contrast"]
+        options["runOnly"] = ["color-contrast", "link-in-text-block"]
     for rule in axe.run(tab, options=options).response["violations"]:
         if rule["impact"] in ("serious", "critical") or rule["id"] == "color-contrast":
             yield from (f"axe {rule['id']}: {n['target']} {colours(n)}" for n in rule["nodes"])
@@ -184,8 +199,21 @@ def resize(tab, size):
     tab.wait_for_timeout(100)
 
 
-def look(context, base, page, dark, axe):
-    "What one visit of one page tells, on a desktop and on a phone; what of it is bad."
+def four_views(axe, tab):
+    "What axe finds in light and dark, on a phone and on a desktop, without loading the page again."
+    tab.evaluate(THIN)
+    for dark in (False, True):
+        if dark:
+            tab.evaluate("() => window.quartoToggleColorScheme()")
+            tab.wait_for_timeout(100)
+        for size in reversed(SIZES):
+            resize(tab, size)
+            words = f"{size}, {'dark' if dark else 'light'}"
+            yield from (f"{words}: {t}" for t in axe_findings(axe, tab, dark))
+
+
+def look(context, base, page, axe):
+    "What one visit of one page tells, and what of it is bad."
     trouble = []
     tab = visit(context, base, page, trouble)
     found = tab.evaluate(MEASURE)
@@ -198,26 +226,23 @@ def look(context, base, page, dark, axe):
         if wide > 1:
             trouble.append(f"{size}: {wide} px wider than the screen")
     if axe is not None:
-        tab.evaluate(THIN)
-        for size in reversed(SIZES):
-            resize(tab, size)
-            trouble += [f"{size}: {t}" for t in axe_findings(axe, tab, dark)]
+        trouble += four_views(axe, tab)
     tab.close()
     return found, trouble
 
 
-def dead_links(found, base, folder):
+def dead_links(rows, folder):
     "Links within the site whose page or anchor does not exist."
     seen = {}
-    for page, links in found.items():
-        for link in sorted({h for h in links if h.startswith(base)}):
-            path, _, anchor = urllib.parse.unquote(link[len(base) + 1:]).partition("#")
+    for page, row in rows.items():
+        for link in sorted({h for h in row["links"] if h.startswith("/")}):
+            path, _, anchor = urllib.parse.unquote(link[1:]).partition("#")
             target = folder/(path.partition("?")[0] or "index.html")
             target = target/"index.html" if target.is_dir() else target
             if target not in seen:
                 seen[target] = target.read_text(encoding="utf-8") if target.is_file() else None
             if seen[target] is None or anchor and f'id="{anchor}"' not in seen[target]:
-                yield f"{page}: {link[len(base):]}"
+                yield f"{page}: {link}"
 
 
 def search(browser, base):
@@ -289,23 +314,40 @@ def launch(play):
     return play.chromium.launch(executable_path=CHROMIUM, args=flags)
 
 
-def sweep(browser, base, pages, themes, axe):
-    "All visits: what is wrong, told at once, the links of every page, the shares of code."
-    bad, links, shares = [], {}, {}
-    for dark in themes:
-        context = context_of(browser, "desktop", dark)
-        for k, page in enumerate(pages):
-            found, trouble = look(context, base, page, dark, axe)
-            news = [f"{page}{' (dark)' if dark else ''}: {t}" for t in trouble]
-            print(*news, sep="\n", end="\n"*bool(news), flush=True)
-            bad += news
-            links[page] = found["links"]
-            if not dark and found["code"]:
-                shares[page] = found["code"]/found["height"]
-            print(f"\r{'dark' if dark else 'light'}: {k + 1} of {len(pages)} pages", end="",
-                  file=sys.stderr, flush=True)
-        context.close()
-    return bad, links, shares
+def fingerprint(folder, page, quick):
+    "Of what decides what a visit tells: the page, and what all pages share."
+    parts = [folder/page, folder/"styles.css", folder/"live.js"]
+    data = b"".join(p.read_bytes() for p in parts if p.is_file())
+    return hashlib.sha256(data + bytes([quick])).hexdigest()
+
+
+def known(log):
+    "Visits that an earlier run wrote down."
+    if log is None or not log.is_file():
+        return {}
+    rows = map(json.loads, log.read_text(encoding="utf-8").splitlines())
+    return {row["page"]: row for row in rows}
+
+
+def sweep(browser, base, pages, chosen, axe):
+    "All visits, told at once; pages that are as the log has them are not visited again."
+    context, done, rows = context_of(browser, "desktop", False), known(chosen.log), {}
+    for k, page in enumerate(pages):
+        mark = fingerprint(chosen.folder, page, axe is None)
+        row = done.get(page)
+        if row is None or row["mark"] != mark:
+            found, trouble = look(context, base, page, axe)
+            links = [link.removeprefix(base) for link in found.pop("links")]
+            row = {"page": page, "mark": mark, "trouble": trouble, "links": links, **found}
+            if chosen.log is not None:
+                with chosen.log.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps(row) + "\n")
+        for t in row["trouble"]:
+            print(f"{page}: {t}", flush=True)
+        rows[page] = row
+        print(f"\r{k + 1} of {len(pages)} pages", end="", file=sys.stderr, flush=True)
+    context.close()
+    return rows
 
 
 def weight(folder, page):
@@ -324,6 +366,7 @@ def main(arguments):
     parser.add_argument("--pages", nargs="*", help="these instead of all")
     parser.add_argument("--part", help="k/n: only every n-th page, from the k-th")
     parser.add_argument("--quick", action="store_true", help="light only, no axe")
+    parser.add_argument("--log", type=Path, help="file of visits, by which a stopped run goes on")
     chosen = parser.parse_args(arguments)
     try:
         from playwright.sync_api import sync_playwright
@@ -341,10 +384,9 @@ def main(arguments):
         pages = pages[start::step]
     with sync_playwright() as play:
         browser = launch(play)
-        bad, links, shares = sweep(browser, base, pages,
-                                   [False] if chosen.quick else [False, True],
-                                   None if chosen.quick else Axe())
-        dead = [f"dead link {d}" for d in dead_links(links, base, chosen.folder)]
+        rows = sweep(browser, base, pages, chosen, None if chosen.quick else Axe())
+        bad = [f"{page}: {t}" for page, row in rows.items() for t in row["trouble"]]
+        dead = [f"dead link {d}" for d in dead_links(rows, chosen.folder)]
         print(*dead, sep="\n")
         bad += dead
         missed = []
@@ -358,20 +400,22 @@ def main(arguments):
     if not chosen.part:
         bad += figures_in_chromium(chosen.folder)
     server.shutdown()
-    return report(chosen.folder, pages, bad, missed, shares)
+    return report(chosen.folder, rows, bad, missed)
 
 
-def report(folder, pages, bad, missed, shares):
+def report(folder, rows, bad, missed):
+    shares = {p: r["code"]/r["height"] for p, r in rows.items() if r["code"]}
     print("", *(f"search misses {m}" for m in missed), sep="\n")
     kinds = collections.Counter(" ".join(t.split(": ")[1:3]) for t in bad)
     index = folder/"search.json"
     print(json.dumps({
-        "pages": len(pages), "findings": len(bad), "kinds": kinds,
+        "pages": len(rows), "findings": len(bad), "kinds": kinds,
         "searches missed": len(missed), "of": len(QUERIES),
         "median share of code": round(statistics.median(shares.values() or [0.]), 3),
         "largest share of code": round(max(shares.values(), default=0.), 3),
-        "median page in kB": round(statistics.median(weight(folder, p) for p in pages)/1000),
-        "search index in kB": index.is_file() and round(index.stat().st_size/1000)}))
+        "median page in kB": round(statistics.median(weight(folder, p) for p in rows)/1000),
+        "search index in kB, gzipped":
+            index.is_file() and round(len(gzip.compress(index.read_bytes()))/1000)}))
     return int(bool(bad or missed))
 
 

@@ -14,9 +14,19 @@ local function only_imports(code)
   return found
 end
 
+-- A story has no plumbing: long definitions are folded behind their name, in engine rooms and in the laboratory all but the shortest.
+local function plumbing(code)
+  local name = ("\n" .. code):match("\ndef ([%w_]+)") or ("\n" .. code):match("\nclass ([%w_]+)")
+  local page = quarto.doc and quarto.doc.input_file or ""
+  local most = (page:match("kernels%.ipynb$") or page:match("[/\\]lab[/\\]")) and 7 or 29
+  local lines = select(2, code:gsub("\n", "\n")) + 1
+  return name and lines > most and "`" .. name .. "`, " .. lines .. " lines"
+end
+
 function CodeBlock(block)
   if not block.classes:includes("cell-code") or block.attributes["code-fold"] then return end
   local summary = only_imports(block.text) and "Imports" or block.text:match("^@reproduction") and "For the command `boostlit reproduce`"
+    or plumbing(block.text)
   if summary then
     block.attributes["code-fold"] = "true"
     block.attributes["code-summary"] = summary

@@ -4,12 +4,18 @@ import ast
 import builtins
 import json
 import re
+import shutil
 import subprocess
+import sys
 from pathlib import Path
 import pytest
 from boostlit import names
 
 ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT/".ci"))
+import api  # noqa: E402
+import browser  # noqa: E402
+
 BOOK = ROOT/"nbs"
 PAGES = [p for p in sorted(BOOK.rglob("*.ipynb")) if "checkpoints" not in str(p)]
 IDS = [p.relative_to(BOOK).as_posix() for p in PAGES]
@@ -51,10 +57,24 @@ def test_first_page_of_every_paper_is_one_menu_away():
 
 
 @pytest.mark.parametrize("room", ["compositional", "quadratic", "pairwise", "bilinear", "lpboost"])
-def test_the_map_of_a_paper_has_all_its_pages(room):
+def test_the_map_of_a_paper_has_all_its_pages_in_the_order_of_the_menu(room):
     text = "\n".join(sources(BOOK/room/"index.ipynb", "markdown"))
-    pages = {p.name for p in PAGES if p.parent.name == room} - {"index.ipynb"}
-    assert sorted(page for page in pages if f"]({page})" not in text) == []
+    mapped = re.findall(r"^\| (\d+) \| \[[^\]]+\]\(([^)#]+)\)", text, re.M)
+    part = next(p for p in SITE["website"]["sidebar"]["contents"]
+                if p.get("href") == f"{room}/index.ipynb")
+    assert [f"{room}/{page}" for _, page in mapped] == part["contents"]
+    assert [int(k) for k, _ in mapped] == list(range(1, len(mapped) + 1))
+    assert {p.name for p in PAGES if p.parent.name == room} == {"index.ipynb"} | {
+        page for _, page in mapped}
+
+
+@pytest.mark.parametrize("room", ["compositional", "quadratic", "pairwise", "bilinear", "lpboost"])
+def test_a_landing_page_cites_its_paper(room):
+    text = "\n".join(sources(BOOK/room/"index.ipynb", "markdown"))
+    paper = re.search(r"\*\*The paper\.\*\* (.+)", text)[1]
+    assert re.search(r"\[doi:(10\.\S+?)\]\(https://doi\.org/\1\)", paper) or "no DOI" in paper
+    assert re.search(r"(19|20)\d\d", paper)
+    assert all(f"**{word}" in text for word in ("What it claims.", "Before you read."))
 
 
 def test_a_page_of_the_reference_for_every_public_name():
@@ -122,8 +142,8 @@ def test_figures_that_move_exist():
 
 def test_pages_load_the_figures_from_the_top_of_the_site():
     script = (BOOK/"site.html").read_text(encoding="utf-8")
-    assert 'meta[name="quarto:offset"]' in script and '+ "live.js"' in script
-    assert "live.js" in SITE["project"]["resources"]
+    assert 'meta[name="quarto:offset"]' in script and 'load("live.js")' in script
+    assert {"live.js", "search.js"} <= set(SITE["project"]["resources"])
 
 
 def test_site_asks_no_other_server():
@@ -156,6 +176,24 @@ def test_the_filter_leads_names_to_the_reference(tmp_path):
     assert 'href="../core/loop.html#else"' in run.stdout
     statement = run.stdout.split('<div id="thm-one" class="theorem theorem">')[1].split("</div>")[0]
     assert 'id="eq-one"' in statement and "After it" not in statement
+
+
+LONG = "```{.python .cell-code}\ndef long_one(x):\n%s```\n"
+
+
+@pytest.mark.parametrize("page, lines, folded", [("core/02_stumps.ipynb", 20, False),
+                                                 ("core/02_stumps.ipynb", 40, True),
+                                                 ("core/12_kernels.ipynb", 20, True),
+                                                 ("lab/02_command.ipynb", 20, True)])
+def test_the_filter_folds_plumbing(tmp_path, page, lines, folded):
+    pypandoc = pytest.importorskip("pypandoc")
+    stub = f"quarto = {{doc = {{input_file = {json.dumps('/site/' + page)}}}}}\n"
+    text = (BOOK/"reference.lua").read_text(encoding="utf-8")
+    (tmp_path/"f.lua").write_text(stub + text, encoding="utf-8")
+    command = [pypandoc.get_pandoc_path(), "-f", "markdown", "-t", "json", "-L", tmp_path/"f.lua"]
+    run = subprocess.run(command, input=LONG % ("    x += 1\n"*lines), capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    assert (f"`long_one`, {lines + 1} lines" in run.stdout) == folded
 
 
 FORMULA = re.compile(r"\$\$(.+?)\$\$|(?<![\\$\w])\$(?!\s)([^$\n]+?)(?<![\s\\])\$(?!\d)", re.S)
@@ -195,6 +233,42 @@ def test_search_knows_names_and_statements():
             for m in re.findall(r'<a id="((?:thm|lem|prp|cor|def|alg)-[\w-]+)"></a>\s*\*\*', text)}
     assert said <= {row["text"] for row in rows}
     assert len({row["objectID"] for row in rows}) == len(rows)
+
+
+RANK = """const search = require(%s), rows = JSON.parse(require("fs").readFileSync(0));
+const places = search.indexed(rows.index);
+console.log(JSON.stringify(rows.queries.map(query => search.ranked(rows.index, places, query)
+  .map(found => found.item.href.split("#")[0]))));"""
+
+
+def index_of_the_book():
+    "What the site's index has: topics, names and statements, then headings with their words."
+    rows = json.loads((BOOK/"api"/"search_entries.json").read_text(encoding="utf-8"))
+    for page in PAGES:
+        text = re.sub(r"\$[^$]*\$|<[^>]*>", " ", "\n\n".join(sources(page, "markdown")))
+        first, *parts = re.split(r"^#{2,4} ", text, flags=re.M)
+        title = re.search(r"^# (.+)", first, re.M)[1]
+        where = api.address(page.relative_to(BOOK))
+        rows.append(dict(href=where, title=title, section="", text=first[len(title) + 2:][:900]))
+        for part in parts:
+            heading, _, words = part.partition("\n")
+            rows.append(dict(href=where, title=title, section=heading, text=words[:900]))
+    return rows
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs node")
+def test_the_search_answers_what_readers_ask():
+    program = RANK % json.dumps(str(BOOK/"search.js"))
+    asked = json.dumps({"index": index_of_the_book(), "queries": list(browser.QUERIES)})
+    run = subprocess.run(["node", "-e", program], input=asked, capture_output=True, text=True,
+                         encoding="utf-8", check=True)
+    answers = dict(zip(browser.QUERIES, json.loads(run.stdout)))
+    assert len(answers) >= 40
+    missed = {query: list(dict.fromkeys(answers[query]))[:3]
+              for query, wanted in browser.QUERIES.items()
+              if not any(wanted.lower() in link.lower()
+                         for link in list(dict.fromkeys(answers[query]))[:3])}
+    assert not missed
 
 
 def luminance(colour):
