@@ -54,7 +54,7 @@ def histograms(codes:np.ndarray, # (d, n) codes
               )->None:
     "out[j - lo, c] = sum of g over the rows with code c of feature j."
     steps = (hi - lo)*len(g)//16
-    if _add_by_code.at_hand(steps, (codes, lo, hi, g, out)) or not BUDGET.pays(steps):
+    if not _add_by_code.rents(steps, (codes, lo, hi, g, out)):
         _add_by_code(codes, lo, hi, g, out)
         return
     _add_by_code.check(codes, lo, hi, g, out)
