@@ -347,7 +347,7 @@ _REPEATED, _LEAF, _INNER, _NO_ROOM = range(4)
 
 # %% ../../nbs/mining/06_list_kernels.ipynb #678386e9
 @inner
-def _partners(columns, partner, support, low, high, size, mode, end):
+def _partners(columns, partner, support, low, high, size, mode, least, end):
     "Gives the partners of a branch columns from `end` on, or puts them into the set."
     top = columns.frame[0]
     for p in range(low, high):
@@ -359,7 +359,7 @@ def _partners(columns, partner, support, low, high, size, mode, end):
         else:
             columns.name[end], columns.size[end] = partner[p], support[p]
             columns.local[end] = end
-            end += _1
+            end += np.uint64(support[p] >= least)
     return end
 
 # what to do with an item that is in all rows: nothing special, add it to the set, call the set
@@ -373,14 +373,34 @@ def _modes(target):
     excluded = _JOINS if target == CLOSURES else _STOPS
     return excluded, (_KEEP if target == FREQUENT else _SKIPS if target == FREE else _JOINS)
 
+# %% ../../nbs/mining/06_list_kernels.ipynb #5c0f1e91
+@inner
+def _bounds(pairs, j, size, task):
+    "Most rows with a candidate, and fewest rows of a closed set in the branch of item j."
+    held, least = 0, size
+    for p in range(np.uint64(pairs.start[j]), np.uint64(pairs.start[j + _1])):
+        held += pairs.support[p]
+        least -= size - pairs.support[p]
+    return min(held, size), (least if task.target == CLOSED else 0)
+
+@inner
+def _at_least(support, low, high, least):
+    "How many of some pairs have a support."
+    count = 0
+    for p in range(low, high):
+        count += support[p] >= least
+    return count
+
 # %% ../../nbs/mining/06_list_kernels.ipynb #4e7e172c
 @inner
 def _open(rows, pairs, columns, task, j, state):
     "Describes the branch of item j in the first line of `frame`."
     top, size = columns.frame[0], np.uint64(rows.support[j])
-    before = pairs.start_before[j + _1] - pairs.start_before[j]
+    low, high = np.uint64(pairs.start_before[j]), np.uint64(pairs.start_before[j + _1])
     after = pairs.start[j + _1] - pairs.start[j]
-    words = (np.int64(size) + 63) >> 6
+    held, least = _bounds(pairs, j, np.int64(size), task)
+    before = _at_least(pairs.support_before, low, high, least)
+    words = (held + 63) >> 6
     room = 2*(before + 2*after + task.classes + 4)*(words + 1)
     locals_needed = (min(after, task.longest) + 3)*(before + after + 1)
     if room > len(columns.bits) or locals_needed > len(columns.local):
@@ -391,13 +411,12 @@ def _open(rows, pairs, columns, task, j, state):
     excluded, candidate = _modes(task.target)
     end = _0
     if FREQUENT < task.target < FREE:
-        end = _partners(columns, pairs.partner_before, pairs.support_before,
-                        np.uint64(pairs.start_before[j]), np.uint64(pairs.start_before[j + _1]),
-                        np.int64(size), excluded, end)
+        end = _partners(columns, pairs.partner_before, pairs.support_before, low, high,
+                        np.int64(size), excluded, least, end)
         if end == _ALL:
             return _REPEATED
     last = _partners(columns, pairs.partner, pairs.support, np.uint64(pairs.start[j]),
-                     np.uint64(pairs.start[j + _1]), np.int64(size), candidate, end)
+                     np.uint64(pairs.start[j + _1]), np.int64(size), candidate, 0, end)
     top[_E], top[_EN], top[_C], top[_CN], top[_AT] = _0, end, end, last - end, last - end
     top[_TITLE], top[_TITLES], top[_TOP], top[_WORDS] = _0, last, last, np.uint64(words)
     return _LEAF if last == end else _INNER
