@@ -5,9 +5,9 @@ output included"""
 
 # %% auto #0
 __all__ = ['MINING_RACES', 'MOLECULE_NUS', 'MOLECULE_SPLITS', 'MOLECULE_FIELDS', 'as_items',
-           'mining_data', 'race', 'race_table', 'molecule_data', 'held_out', 'fingerprint_scores',
-           'wl_counts', 'wl_scores', 'Patterns', 'subgraph_program', 'molecule_race',
-           'molecule_rows', 'store_molecules', 'molecule_fit']
+           'mining_data', 'race', 'race_table', 'race_memory', 'molecule_data', 'held_out',
+           'fingerprint_scores', 'wl_counts', 'wl_scores', 'Patterns', 'subgraph_program',
+           'molecule_race', 'molecule_rows', 'store_molecules', 'molecule_fit']
 
 # %% ../../nbs/lab/06_mining_race.ipynb #f6c3d185
 import csv
@@ -15,6 +15,7 @@ import io
 import os
 import resource
 import subprocess
+import sys
 import tempfile
 import time
 from collections import Counter
@@ -97,8 +98,8 @@ def _lcm_clock(column, support, turns):
         source = os.path.join(folder, "in.dat")
         with open(source, "w") as file:
             file.writelines(" ".join(map(str, row)) + "\n" for row in column.to_pylist())
-        rest = ["Cf", source, str(support), os.path.join(folder, "out")]
-        return min(_child_clock([program, *rest]) for _ in range(turns)
+        rest = [source, str(support), os.path.join(folder, "out")]
+        return min(_child_clock([*program.split(), *rest]) for _ in range(turns)
                    for program in programs.split(os.pathsep))
 
 # %% ../../nbs/lab/06_mining_race.ipynb #eadda909
@@ -149,6 +150,35 @@ def race_table(turns:int=3)->pd.DataFrame:
     table["times faster"] = table["best peer"]/table["boostlit"]
     table["LCM"] = table["LCM"].astype(object).where(table["LCM"].notna(), "not run")
     return table
+
+# %% ../../nbs/lab/06_mining_race.ipynb #5c0f1ea3
+_MEMORY = """
+import ctypes, gc, re
+from boostlit.core.kernels import kernels
+from boostlit.lab.mining_race import mining_data
+from boostlit.mining.itemsets import closed_itemsets
+column = mining_data({name!r})
+def resident(field):
+    with open("/proc/self/status") as file:
+        return int(re.search(field + r":\\s+(\\d+)", file.read())[1])/1024
+with kernels("compiled"):
+    closed_itemsets(column.slice(0, len(column)//8), max(2, {support}//8))
+gc.collect()
+ctypes.CDLL(None).malloc_trim(0)
+with open("/proc/self/clear_refs", "w") as file:
+    file.write("5")
+before = resident("VmRSS")
+table = closed_itemsets(column, {support})
+print(column.nbytes/2**20, table.nbytes/2**20, resident("VmHWM") - before)
+"""
+
+def race_memory(name:str, support:int)->dict: # megabytes
+    "Input, output and peak of one search, in a process of its own; Linux only."
+    code = _MEMORY.format(name=name, support=support)
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    given, found, above = map(float, told.stdout.split())
+    return dict(data=name, support=support, input=given, output=found, peak=given + above,
+                goal=given + 2*found)
 
 # %% ../../nbs/lab/06_mining_race.ipynb #89f2b19c
 def molecule_data(name:str)->"tuple|None": # molecules and signs; None if the file is not there

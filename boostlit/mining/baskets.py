@@ -6,7 +6,7 @@ in, and names come out"""
 # %% auto #0
 __all__ = ['Baskets', 'from_matrix', 'from_sparse', 'arrow_numbers', 'numbers_to_arrow',
            'words_to_arrow', 'from_arrow', 'from_lists', 'from_long', 'from_file', 'read_baskets',
-           'support_count']
+           'support_count', 'count_items']
 
 # %% ../../nbs/mining/00_baskets.ipynb #98d66d9f
 import csv
@@ -372,3 +372,13 @@ def support_count(min_support, # a count (integer) or a fraction (float)
     if not 0 < float(s) <= 1:
         raise ValueError(f"min_support as a fraction must lie in (0, 1], got {min_support}")
     return max(1, int(np.ceil(float(s)*n - 1e-9)))
+
+# %% ../../nbs/mining/00_baskets.ipynb #5c0f1e80
+def count_items(baskets:Baskets)->np.ndarray: # int64, one number for every item
+    "How often each item is named; in blocks, as `bincount` makes 64 bits of every number."
+    count = np.zeros(baskets.n_items, np.int64)
+    block = max(1 << 16, 4*baskets.n_items)
+    for first in range(0, len(baskets.items), block):
+        some = baskets.items[first:first + block]
+        count += np.bincount(some, minlength=baskets.n_items)
+    return count

@@ -23,10 +23,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from ..core.tables import progress_bar
 from boostlit.mining.baskets import (
-    Baskets, arrow_numbers, read_baskets, support_count, numbers_to_arrow,
+    Baskets, arrow_numbers, count_items, read_baskets, support_count, numbers_to_arrow,
 )
 
-from .bitsets import item_bits
 
 from .bit_kernels import (WIDE, LANES, layout, mine_bits, new_scratch,
                                          table_of_root)
@@ -188,26 +187,24 @@ def _as_chunk(found, names, classes):
             np.array([c for _, _, c in found], np.int64).reshape(len(found), classes))
 
 # %% ../../nbs/mining/02_itemsets.ipynb #780a2c6e
-def _dense(baskets, support, classes):
+def _dense(baskets, named, longest, support, classes):
     "Whether bits over all rows are the better picture: a tenth of the cells is filled."
     n = len(baskets.pointers) - 1
-    count = np.bincount(baskets.items, minlength=1)
-    frequent = count[count >= support]
+    frequent = named[named >= support]
     if not len(frequent): return True
     m, words = len(frequent), -(-n//64)
-    longest = int(np.diff(baskets.pointers).max())
     size = 8*(2*(m + classes)*words + 2*n*-(-m//64) + (longest + 3)*(m + 2*words + 4))
     return frequent.sum() >= .1*m*n and size < max(2**28, 32*baskets.items.nbytes)
 
 # %% ../../nbs/mining/02_itemsets.ipynb #cd590192
-def _bit_chunks(baskets, task, codes, need, chunk, stats):
+def _bit_chunks(baskets, named, task, codes, need, chunk, stats):
     "Chunks from the engine of bits and tables."
-    bits, n, _ = item_bits(baskets)
-    search, full, longest = layout(bits, n, task.support, task.target, codes, task.classes)
+    n = len(baskets.pointers) - 1
+    search, full, longest = layout(baskets, named, task.support, task.target, codes, task.classes)
     scratch = new_scratch(search, task.classes)
     state = np.array([0 if n >= task.support and n else -1, 0, 0])
     size, wide = 1 << 13, 1 << WIDE
-    steps = max(1 << 12, (1 << 26)//(bits.shape[1] + 16))
+    steps = max(1 << 12, (1 << 26)//(-(-n//64) + 16))
     if len(full) and n >= task.support:
         yield table_of_root(search, full, n, codes, task, need)
     while state[0] >= 0:
@@ -222,11 +219,11 @@ def _bit_chunks(baskets, task, codes, need, chunk, stats):
         size = min(chunk, size*2)
 
 # %% ../../nbs/mining/02_itemsets.ipynb #85a69357
-def _from_lists(baskets, task, codes, need, chunk, stats, n_jobs):
+def _from_lists(baskets, named, task, codes, need, chunk, stats, n_jobs):
     "Chunks from the engine of lists."
     group = task.target in (CLOSED, MAXIMAL, CLOSURES) and (task.max_length == 0
                                                             or task.target == CLOSURES)
-    ready = prepare_rows(baskets.pointers, baskets.items, baskets.n_items, task.support, group)
+    ready = prepare_rows(baskets, named, task.support, group)
     rows = lay_out(ready, codes)
     pairs = root_pairs(rows, task.support)
     task = task._replace(longest=ready.longest)
@@ -321,13 +318,6 @@ def _question(baskets, min_support, target, max_length, y, length):
     if number == CLOSED and limit and length == "generator": number = CLOSURES
     return Task(number, support_count(min_support, n), classes, limit, longest), codes
 
-# %% ../../nbs/mining/02_itemsets.ipynb #3b67e996
-def _arguments(transactions, min_support, target, max_length, y):
-    "Checked arguments: item bits, sizes, the support as a count, class codes."
-    baskets = read_baskets(transactions)
-    task, codes = _question(baskets, min_support, target, max_length, y, "set")
-    return *item_bits(baskets), task.support, codes, task.classes
-
 # %% ../../nbs/mining/02_itemsets.ipynb #d0ade878
 class _Hint:
     "One warning when a search without a progress bar takes longer than half a minute."
@@ -368,10 +358,12 @@ def _chunks(baskets, task, codes, need, chunk, stats, form, n_jobs):
         if found is not None:
             yield found
             return
-    bits = task.target <= MAXIMAL and (form == "bits" or form == "auto"
-                                       and _dense(baskets, task.support, task.classes))
-    if bits: yield from _bit_chunks(baskets, task, codes, need, chunk, stats)
-    else: yield from _from_lists(baskets, task, codes, need, chunk, stats, n_jobs)
+    named = count_items(baskets)
+    if task.target <= MAXIMAL and (form == "bits" or form == "auto"
+                                   and _dense(baskets, named, task.longest, task.support,
+                                              task.classes)):
+        yield from _bit_chunks(baskets, named, task, codes, need, chunk, stats)
+    else: yield from _from_lists(baskets, named, task, codes, need, chunk, stats, n_jobs)
 
 # %% ../../nbs/mining/02_itemsets.ipynb #36a9c89f
 def iter_itemsets(transactions,         # anything `read_baskets` takes

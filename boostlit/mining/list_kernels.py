@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_array, triu
 from ..core.kernels import BUDGET, Arg, kernel
+from .baskets import Baskets
 from .bitsets import (gather_bits, gather_plan, inner, popcount, prefetch,
                                      twin_kernel)
 
@@ -90,12 +91,11 @@ def _leaders(starts, owner):
     return leader
 
 # %% ../../nbs/mining/06_list_kernels.ipynb #b155d8c8
-def _ranked(pointers, items, n_items, support):
+def _ranked(pointers, items, count, support):
     "Frequent items by rising support, with their rows; None in place of them if rows repeat items."
-    count = np.bincount(items, minlength=n_items)
     vocabulary = np.flatnonzero(count >= support)
     vocabulary = vocabulary[np.argsort(count[vocabulary], kind="stable")]
-    rank = np.full(n_items, -1, np.int32)
+    rank = np.full(len(count), -1, np.int32)
     rank[vocabulary] = np.arange(len(vocabulary), dtype=np.int32)
     starts = np.concatenate([[0], np.cumsum(count[vocabulary])])
     owner, size = np.empty(starts[-1], np.int32), np.empty(len(pointers) - 1, np.int32)
@@ -103,17 +103,18 @@ def _ranked(pointers, items, n_items, support):
     return vocabulary, starts, None if repeated else owner, size
 
 # %% ../../nbs/mining/06_list_kernels.ipynb #9ce2e54f
-def prepare_rows(pointers:np.ndarray, # where each row starts, one more than rows
-                 items:np.ndarray,    # item numbers, row by row
-                 n_items:int,         # size of the vocabulary
+def prepare_rows(baskets:Baskets,     # transactions
+                 named:np.ndarray,    # how often each item is named
                  support:int,         # smallest number of rows
                  group:bool,          # items with the same rows become one
                 )->Prepared:          # ranked rows
-    "Count, rank and transpose."
-    vocabulary, starts, owner, size = _ranked(pointers, items, n_items, support)
+    "Rank and transpose."
+    pointers, items = baskets.pointers, baskets.items
+    vocabulary, starts, owner, size = _ranked(pointers, items, named, support)
     if owner is None:
         pointers, items = _without_repetitions(pointers, items)
-        vocabulary, starts, owner, size = _ranked(pointers, items, n_items, support)
+        named = np.bincount(items, minlength=len(named))
+        vocabulary, starts, owner, size = _ranked(pointers, items, named, support)
     longest, leader = int(size.max(initial=0)), np.arange(len(vocabulary))
     if group and len(vocabulary):
         leader = _leaders(starts, owner)
@@ -129,12 +130,11 @@ def prepare_rows(pointers:np.ndarray, # where each row starts, one more than row
                     np.concatenate([[0], np.cumsum(sizes)]), names, longest)
 
 # %% ../../nbs/mining/06_list_kernels.ipynb #84add61b
-_STOP = np.uint32(2**32 - 1)
 _0, _1, _6, _63, _64, _ALL = (np.uint64(v) for v in (0, 1, 6, 63, 64, 2**64 - 1))
 
 class Rows(NamedTuple):
     "Rows between stop marks, and where every item occurs."
-    items: np.ndarray      # ranks and stop marks
+    items: np.ndarray      # ranks and stop marks, a mark first; 16 bits where they hold the ranks
     places: np.ndarray     # occurrences: positions in `items`, item by item
     starts: np.ndarray     # first occurrence of every item
     codes: np.ndarray      # class of the row of each occurrence, where classes are counted
@@ -169,16 +169,19 @@ def sort_rows(starts, owner, at, items, places, ends):
 
 # %% ../../nbs/mining/06_list_kernels.ipynb #73c4cdce
 def lay_out(ready:Prepared, codes:np.ndarray|None)->Rows:
-    "The rows of the root between stop marks, and the occurrences of every item."
+    "The rows of the root between stop marks, and the places of every item, over `ready.owner`."
     size, m = ready.size, len(ready.support)
     kept = np.ones(len(size), bool) if codes is not None else size > 1
+    row_codes = np.empty(0, np.int32) if codes is None else codes[ready.owner].astype(np.int32)
     length = np.where(kept, size + 1, 0)
     total = int(length.sum(dtype=np.int64)) + 1
-    at = np.where(kept, np.cumsum(length, dtype=np.int64) - length + 1, -1)
-    items = np.full(total, _STOP, np.uint32)
-    places, ends = np.empty(total - 1 - int(kept.sum()), np.int64), np.zeros(m + 1, np.int64)
+    short = total < 2**31
+    places = ready.owner if short else np.empty(len(ready.owner), np.int64)
+    at = np.cumsum(length, dtype=places.dtype) - length + 1
+    at[~kept] = -1
+    kind = np.uint16 if m < 2**16 - 1 else np.uint32
+    items, ends = np.full(total, np.iinfo(kind).max, kind), np.zeros(m + 1, np.int64)
     sort_rows(ready.starts, ready.owner, at, items, places, ends)
-    row_codes = np.empty(0, np.int64) if codes is None else codes[ready.owner].astype(np.int64)
     return Rows(items, places, ends, row_codes, ready.support.astype(np.int64))
 
 # %% ../../nbs/mining/06_list_kernels.ipynb #7b8d3e87
@@ -188,18 +191,19 @@ def _check_pairs(items, places, starts, step, low, high, support, tallies, found
         raise ValueError(f"items {low} to {high} are not among {len(starts) - 1}")
 
 # %% ../../nbs/mining/06_list_kernels.ipynb #b83b6f96
-@kernel(check=_check_pairs, items=Arg("uint32", "_"), places=Arg("int64", "_"),
+@kernel(check=_check_pairs, items=Arg("uint16 uint32", "_"), places=Arg("int32 int64", "_"),
         starts=Arg("int64", "_"), tallies=Arg("int32", "2 _"), found=Arg("int64", "3 _"))
 def count_pairs(items, places, starts, step, low, high, support, tallies, found, budget):
     "Frequent partners of the items from `low` on, behind (step 1) or before them (step -1)."
     tally, touched, end, steps = tallies[0], tallies[1], found[0, low], np.int64(0)
+    stop = items[0]
     for j in range(low, high):
         met, last = _0, np.uint64(starts[j + 1])
         for a in range(np.uint64(starts[j]), last):
             prefetch(items, np.uint64(places[min(a + np.uint64(12), last - _1)]))
             p = places[a] + step
             k = items[np.uint64(p)]
-            while k != _STOP:
+            while k != stop:
                 count = tally[k]
                 touched[met] = k
                 met += np.uint64(count == 0)
@@ -265,12 +269,12 @@ def _deliver(rows, step, low, high, support, room):
 # %% ../../nbs/mining/06_list_kernels.ipynb #472bef3c
 def _product_steps(rows):
     "Multiplications of the product: squares of the lengths of the rows."
-    stops = np.flatnonzero(rows.items == _STOP)
+    stops = np.flatnonzero(rows.items == rows.items[0])
     return int((np.diff(stops).astype(np.int64)**2).sum())
 
 def _by_product(rows, support):
     "All frequent pairs with the items behind, from a product of sparse matrices."
-    held, m = rows.items != _STOP, len(rows.support)
+    held, m = rows.items != rows.items[0], len(rows.support)
     ends = np.cumsum(held)[~held]
     table = csr_array((np.ones(ends[-1], np.int64), rows.items[held].astype(np.int32), ends),
                       shape=(len(ends) - 1, m))
@@ -343,7 +347,7 @@ _REPEATED, _LEAF, _INNER, _NO_ROOM = range(4)
 
 # %% ../../nbs/mining/06_list_kernels.ipynb #678386e9
 @inner
-def _partners(columns, partner, support, low, high, size, mode, end):
+def _partners(columns, partner, support, low, high, size, mode, least, end):
     "Gives the partners of a branch columns from `end` on, or puts them into the set."
     top = columns.frame[0]
     for p in range(low, high):
@@ -355,7 +359,7 @@ def _partners(columns, partner, support, low, high, size, mode, end):
         else:
             columns.name[end], columns.size[end] = partner[p], support[p]
             columns.local[end] = end
-            end += _1
+            end += np.uint64(support[p] >= least)
     return end
 
 # what to do with an item that is in all rows: nothing special, add it to the set, call the set
@@ -369,14 +373,34 @@ def _modes(target):
     excluded = _JOINS if target == CLOSURES else _STOPS
     return excluded, (_KEEP if target == FREQUENT else _SKIPS if target == FREE else _JOINS)
 
+# %% ../../nbs/mining/06_list_kernels.ipynb #5c0f1e91
+@inner
+def _bounds(pairs, j, size, task):
+    "Most rows with a candidate, and fewest rows of a closed set in the branch of item j."
+    held, least = 0, size
+    for p in range(np.uint64(pairs.start[j]), np.uint64(pairs.start[j + _1])):
+        held += pairs.support[p]
+        least -= size - pairs.support[p]
+    return min(held, size), (least if task.target == CLOSED else 0)
+
+@inner
+def _at_least(support, low, high, least):
+    "How many of some pairs have a support."
+    count = 0
+    for p in range(low, high):
+        count += support[p] >= least
+    return count
+
 # %% ../../nbs/mining/06_list_kernels.ipynb #4e7e172c
 @inner
 def _open(rows, pairs, columns, task, j, state):
     "Describes the branch of item j in the first line of `frame`."
     top, size = columns.frame[0], np.uint64(rows.support[j])
-    before = pairs.start_before[j + _1] - pairs.start_before[j]
+    low, high = np.uint64(pairs.start_before[j]), np.uint64(pairs.start_before[j + _1])
     after = pairs.start[j + _1] - pairs.start[j]
-    words = (np.int64(size) + 63) >> 6
+    held, least = _bounds(pairs, j, np.int64(size), task)
+    before = _at_least(pairs.support_before, low, high, least)
+    words = (held + 63) >> 6
     room = 2*(before + 2*after + task.classes + 4)*(words + 1)
     locals_needed = (min(after, task.longest) + 3)*(before + after + 1)
     if room > len(columns.bits) or locals_needed > len(columns.local):
@@ -387,13 +411,12 @@ def _open(rows, pairs, columns, task, j, state):
     excluded, candidate = _modes(task.target)
     end = _0
     if FREQUENT < task.target < FREE:
-        end = _partners(columns, pairs.partner_before, pairs.support_before,
-                        np.uint64(pairs.start_before[j]), np.uint64(pairs.start_before[j + _1]),
-                        np.int64(size), excluded, end)
+        end = _partners(columns, pairs.partner_before, pairs.support_before, low, high,
+                        np.int64(size), excluded, least, end)
         if end == _ALL:
             return _REPEATED
     last = _partners(columns, pairs.partner, pairs.support, np.uint64(pairs.start[j]),
-                     np.uint64(pairs.start[j + _1]), np.int64(size), candidate, end)
+                     np.uint64(pairs.start[j + _1]), np.int64(size), candidate, 0, end)
     top[_E], top[_EN], top[_C], top[_CN], top[_AT] = _0, end, end, last - end, last - end
     top[_TITLE], top[_TITLES], top[_TOP], top[_WORDS] = _0, last, last, np.uint64(words)
     return _LEAF if last == end else _INNER
@@ -403,8 +426,8 @@ def _open(rows, pairs, columns, task, j, state):
 def _fill_side(items, columns, p, step, words, at):
     "Sets the bit of one row for the items on one side of an occurrence."
     found, bit, word = False, _1 << (at & _63), at >> _6
-    k = items[np.uint64(p)]
-    while k != _STOP:
+    k, stop = items[np.uint64(p)], items[0]
+    while k != stop:
         column = columns.place[k]
         if column >= 0:
             found = True
