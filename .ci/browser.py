@@ -120,10 +120,12 @@ MOVE = """() => [...document.querySelectorAll(".live[data-figure]")].map(place =
 })"""
 
 # axe takes a minute for a page of thousands of coloured words. What is closed it would not look at;
-# words of code of a kind that was seen thrice on the page join their neighbours, and symbols of
-# formulas seen thrice are hidden: both keep their place
+# words of code of a kind that was seen thrice on the page join their neighbours, symbols of formulas
+# seen thrice are hidden, and of long tables the ninth and later rows of plain words are left out
 THIN = """() => {
-  document.querySelectorAll("main details:not([open]) > *:not(summary)").forEach(n => n.remove());
+  const closed = ["main details:not([open]) > *:not(summary)", ".dropdown-menu > *",
+                  "#quarto-sidebar ul.collapse:not(.show) > *"];
+  document.querySelectorAll(closed.join()).forEach(n => n.remove());
   const seen = {};
   const thrice = (n, box) => {
     const key = [n.tagName, n.className, n.closest(box).className].join();
@@ -135,6 +137,9 @@ THIN = """() => {
   });
   document.querySelectorAll("main code.sourceCode > span").forEach(n => {
     if (!n.childElementCount && thrice(n, "pre")) n.replaceWith(n.textContent);
+  });
+  document.querySelectorAll("main tbody tr:nth-child(n + 9)").forEach(n => {
+    if (!n.querySelector("a, code, math, [class]")) n.remove();
   });
   document.querySelectorAll("main math *").forEach(n => {
     if (!n.childElementCount && thrice(n, "p, li, td, div")) n.style.visibility = "hidden";

@@ -264,6 +264,9 @@ def test_processing_for_the_site_runs(tmp_path):
     assert {str(p.relative_to(copy / "_proc")) for p in (copy / "_proc").rglob("*.ipynb")} >= set(
         IDS
     )
+    check = [sys.executable, ROOT / ".ci" / "site_check.py", copy / "_proc"]
+    found = subprocess.run(check, capture_output=True, text=True)
+    assert found.returncode == 0, found.stdout[-800:]
 
 
 def test_versions_agree():

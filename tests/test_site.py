@@ -1,7 +1,9 @@
 """What of the site can be checked without Quarto: menus, links, ids, figures, width of code,
 reference pages, figures that move, the filter."""
 import ast
+import base64
 import builtins
+import io
 import json
 import re
 import shutil
@@ -15,6 +17,7 @@ ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT/".ci"))
 import api  # noqa: E402
 import browser  # noqa: E402
+import site_check as site  # noqa: E402
 
 BOOK = ROOT/"nbs"
 PAGES = [p for p in sorted(BOOK.rglob("*.ipynb")) if "checkpoints" not in str(p)]
@@ -94,40 +97,59 @@ def test_reference_pages_say_what_help_says(name):
 
 
 @pytest.mark.parametrize("page", PAGES, ids=IDS)
-def test_figures_have_captions_and_words_for_who_cannot_see_them(page):
-    cells = json.loads(page.read_text(encoding="utf-8"))["cells"]
-    for cell in cells:
-        source = "".join(cell["source"])
-        shows = any("image/png" in o.get("data", {}) for o in cell.get("outputs", []))
-        if shows and "#| label: fig-" in source:
-            assert "#| fig-cap:" in source and "#| fig-alt:" in source, source[:80]
-            alt = re.search(r'#\| fig-alt: "?(.+?)"?$', source, re.M)[1]
-            caption = re.search(r'#\| fig-cap: "?(.+?)"?$', source, re.M)[1]
-            assert len(alt) > 20 and alt != caption
+def test_nothing_is_wrong_with_a_page(page):
+    "Links, ids, statements, words for pictures, their ink, width of code."
+    assert [*site.text_faults(page), *site.link_faults(page, {}), *site.code_faults(page)] == []
 
 
-@pytest.mark.parametrize("page", PAGES, ids=IDS)
-def test_code_is_no_wider_than_the_page(page):
-    wide = [line for source in sources(page, "code") for line in source.split("\n")
-            if len(line) > 100 and not line.startswith("#|")]
-    assert not wide
+def written(folder, *cells):
+    "A page of one paragraph or cell each."
+    made = [dict(cell_type="code" if c.startswith(("#|", "a =")) else "markdown", source=c,
+                 outputs=[]) for c in cells]
+    page = folder/"core"/"02_page.ipynb"
+    page.parent.mkdir(exist_ok=True)
+    page.write_text(json.dumps(dict(cells=made)), encoding="utf-8")
+    return page
 
 
-@pytest.mark.parametrize("page", PAGES, ids=IDS)
-def test_ids_are_used_once_and_links_to_ids_resolve(page):
-    text = "\n".join(sources(page, "markdown"))
-    ids = re.findall(r'<a id="([^"]+)"', text)
-    assert len(ids) == len(set(ids))
-    labels = {label for s in sources(page, "code") for label in re.findall(r"#\| label: (\S+)", s)}
-    for path, key in re.findall(
-        r"\]\(([^)#\s]*)#((?:thm|lem|prp|cor|def|alg|err|eq|ref|fig)-[\w-]+)\)", text
-    ):
-        home = (page.parent/path).resolve() if path else page
-        if not path:
-            assert key in ids or key in labels, key
-            continue
-        other = "\n".join(sources(home, "markdown") + sources(home, "code"))
-        assert f'<a id="{key}"' in other or f"label: {key}" in other, (path, key)
+PLANTED = {
+    "no page": "See [there](03_nowhere.ipynb).",
+    "no page core/gone.html": "[`boost`](https://boostlit.github.io/boostlit/core/gone.html#boost)",
+    "no anchor": "See [Theorem 1](#thm-gone).",
+    "no anchor 02_page.ipynb": "See [a part](02_page.ipynb#no-such-heading).",
+    "twice": '<a id="thm-a"></a>**Theorem 1.1** (one).\n\n<a id="thm-a"></a>**Theorem 1.2** (two).',
+    "statement without an id": "**Lemma 1.4** (nameless). It holds.",
+    "picture without words: ![]": "![](picture.png)",
+    "wide line": "a = " + "1 + "*30 + "1",
+}
+
+
+@pytest.mark.parametrize("word", PLANTED)
+def test_the_check_finds_a_planted_fault(tmp_path, word):
+    sound = '# A page\n\n## A part\n\n[back](#a-part), <a id="eq-x"></a> and [on](#eq-x)'
+    written(tmp_path, sound)
+    assert list(site.faults(tmp_path)) == []
+    written(tmp_path, sound, PLANTED[word])
+    assert any(word in fault for fault in site.faults(tmp_path))
+
+
+@pytest.mark.parametrize("words, ink, wrong", [
+    ('#| fig-cap: "A line."\n#| fig-alt: "A line that rises to the right."', "#33383d", ""),
+    ('#| fig-cap: "A line."\n#| fig-alt: "A line that rises to the right."', "#808080", "pale"),
+    ('#| fig-cap: "A line."', "#33383d", "without words"),
+    ('#| fig-alt: "A line that rises to the right."', "#33383d", "without a caption")])
+def test_the_check_looks_at_pictures(tmp_path, words, ink, wrong):
+    from matplotlib.figure import Figure
+    page = written(tmp_path, f"#| label: fig-x\n{words}\ndraw = 1")
+    fig, picture = Figure(figsize=(3, 2)), io.BytesIO()
+    fig.text(.1, .5, "words of a figure", color=ink)
+    fig.savefig(picture, facecolor="white")
+    stored = json.loads(page.read_text(encoding="utf-8"))
+    shown = base64.b64encode(picture.getvalue()).decode()
+    stored["cells"][0]["outputs"] = [dict(data={"image/png": shown})]
+    page.write_text(json.dumps(stored), encoding="utf-8")
+    found = list(site.faults(tmp_path))
+    assert (len(found) == 1 and wrong in found[0]) if wrong else not found
 
 
 def test_figures_that_move_exist():
