@@ -970,8 +970,8 @@ def rule_file(parameters:dict)->dict:
             "rule_pointers_": Array("int64", (lambda s: s["rules"] + 1,), 0,
                                     lambda s: s["places"] + 1, rising=True),
             "priors_": Array("float64", ("classes",), 0, 1e100),
-            "class_count_": OrMissing(whole("classes", 0, 2**60)),
-            "n_samples_": OrMissing(Whole("samples", 0, 2**60)),
+            "class_count_": whole("classes", 0, 2**60),
+            "n_samples_": Whole("samples", 0, 2**60),
             "n_pool_": Whole("pool", -1, 2**60),
             "n_iter_": Whole("rounds", 0, 2**40), "path_": OrMissing(Table())}
 

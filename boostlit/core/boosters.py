@@ -784,7 +784,7 @@ def describe_terms(est)->"pa.Table":
 def loss_shares(est)->np.ndarray:
     "Fall of the log loss credited to each feature, as shares that sum to one."
     losses = np.r_[first_loss(est), np.maximum(est.history_["loss"].to_numpy(), 1e-300)]
-    falls = np.maximum(-np.diff(np.log(losses)), 0.)
+    falls = np.maximum(np.nan_to_num(-np.diff(np.log(losses)), posinf=0., neginf=0.), 0.)
     shares = np.zeros(est.n_features_in_)
     for t, fall in enumerate(falls):
         hypotheses = est.round_hypotheses(t)
@@ -822,7 +822,7 @@ def file_of(hypothesis:np.dtype, name:str="hypotheses_", **ranges):
             fitted attributes, by name
         """
         shape = ("rounds",) if np.ndim(state.get("alphas_", ())) == 1 else ("parts", "rounds")
-        return {**TABLE_FIELDS, "classes_": Labels("classes"), "history_": Table(),
+        return {**TABLE_FIELDS, "classes_": Labels("classes"), "history_": Table(("loss",)),
                 "n_iter_": OrMissing(Whole("kept", 0, 2**40)),
                 name: Records(hypothesis, ("parts", "rounds"), **ranges),
                 "alphas_": Array("float64", shape, -1e100, 1e100)}

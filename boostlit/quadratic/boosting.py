@@ -284,7 +284,7 @@ def _products_card(est):
 _PRODUCT_FILE = {
     **READ_FIELDS,
     "classes_": Labels("classes"),
-    "history_": Table(),
+    "history_": Table(("loss",)),
     "n_iter_": OrMissing(Whole("kept", 0, 2**40)),
     "n_machines_": Whole("machines", 1, 2**31),
     "link_scale_": OrMissing(Real(0., 1.)),
