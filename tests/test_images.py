@@ -608,3 +608,8 @@ def test_descriptors_that_do_not_fit_a_codebook(shape):
 def test_black_stays_black():
     picture = np.array([[0., .5], [1., 0.]])
     assert transformers._grey_array(picture).tolist() == [[0, 128], [255, 0]]
+
+
+def test_no_feature_is_drawn_twice():
+    drawn = integral.sample_haar(12, 12, 60, step=4)
+    assert len(np.unique(drawn)) == len(drawn) == 60
