@@ -38,6 +38,7 @@ from ..core.boosters import (Booster, begin_run, check_controls, check_number,
 from ..core.loop import Callback, Progress, State, after_rounds, converse
 from ..core.models import Array, Labels, Names, OrMissing, Real, Table, Whole
 from ..core.masters import scores_to_proba
+from ..core.tables import MANY_ROWS
 from .model import as_blocks, balance, ragged_blocks
 from .feature_sign import LOSSES, feature_sign, ridge_fit
 
@@ -411,7 +412,7 @@ def _half_each(signs, w):
 # %% ../../nbs/bilinear/04_boosting.ipynb #dddc5923
 class _BlockInput(Booster):
     "Estimators that read blocks instead of rows."
-    order_shows = True
+    sorts_from = MANY_ROWS
 
     def read_rows(self, X:Any, y:Any=None)->Any:
         """Blocks when predicting, blocks and labels when fitting.

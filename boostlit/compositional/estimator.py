@@ -34,6 +34,7 @@ from ..core.loop import Progress, after_rounds, converse
 from ..core.masters import Logistic, Multinomial, own_probability
 from ..core.models import READ_FIELDS, Array, Labels, OrMissing, Table, Whole
 from ..core.plots import PALETTE
+from ..core.tables import MANY_ROWS
 from ..mining.baskets import support_count
 from ..mining.bitsets import covers, item_bits, row_bits
 from ..mining.weighted_search import best_itemsets
@@ -725,7 +726,7 @@ class CompositionalBoostClassifier(_RuleScores):
     #: n_samples_ (int): training rows
     #: n_pool_ (int): rules in the mined pool, -1 for a search
     #: path_ (Arrow table): penalty, rules and loss of rows left out, where weights were settled
-    order_shows = True
+    sorts_from = MANY_ROWS
 
     def __init__(self, min_support:int|float|str|None=None, # rows of a rule: fraction or count
                  min_lift:float|str|None=None, # lambda_2 of a mined pool; None: the paper's; "auto"

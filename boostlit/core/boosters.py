@@ -41,8 +41,8 @@ from .models import Real as RealField
 from .plots import TermsDisplay, readable
 from .stumps import (STUMP, LearnerOracle, StumpOracle, learner_says, n_threads,
                                   read_stump)
-from .tables import (WholeFit, encode_labels, history_table, normalise_weights,
-                                  rows_in_order, tabular_input)
+from .tables import (MANY_ROWS, WholeFit, encode_labels, history_table,
+                                  normalise_weights, rows_in_order, tabular_input)
 
 # %% ../../nbs/core/06_boosters.ipynb #c96d25a3
 CONTROLS: dict = {
@@ -225,7 +225,7 @@ class _Declared(Predictions):
     oracle_class: Any = None  # its static `apply`, `features` and `describe` read hypotheses
     master: Any = AdaBoost    # class of the master for two classes
     term = "hypothesis"       # what a term is called in `terms_`
-    order_shows = False       # does a fit round, or draw, in the order of the rows?
+    sorts_from: Any = None    # so many rows are sorted, where a fit rounds or draws by position
     display = TermsDisplay    # how a fitted model is drawn, unless it has a picture of its own
 
     def make_oracle(self, X:Any, codes:np.ndarray)->Any:
@@ -585,8 +585,9 @@ def take_rows(X, keep):
 # %% ../../nbs/core/06_boosters.ipynb #0de1b001
 def in_order(est, X, codes, weights)->tuple:
     "The problem; many rows are [sorted by content](01_tables.ipynb) where their order would show."
-    shows = est.order_shows or est.early_stopping or est.subsample < 1
-    return rows_in_order(X, codes, weights) if shows else (X, codes, weights)
+    drawn = est.early_stopping or est.subsample < 1
+    least = est.sorts_from or (MANY_ROWS if drawn else None)
+    return (X, codes, weights) if least is None else rows_in_order(X, codes, weights, least=least)
 
 
 # %% ../../nbs/core/06_boosters.ipynb #9df3bb82
@@ -1489,7 +1490,7 @@ class LogitBoostClassifier(_StumpBooster):
     0.937
     """
     kind_of_stump = "least_squares"
-    order_shows = True
+    sorts_from = MANY_ROWS
 
     def __init__(self, estimator:"BaseEstimator|None"=None, n_estimators:int=200,
                  learning_rate:float=.3, max_bins:"int|None"=256,
