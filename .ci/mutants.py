@@ -46,6 +46,7 @@ MIRRORS = {"core": ["test_core_estimators", "test_stumps", "test_loop", "test_co
            "core.stump_kernels": ["test_stumps", "test_core_estimators"],
            "core.models": ["test_models"], "core.tables": ["test_tables", "test_conventions"],
            "core.exports": ["test_exports"], "core.datasets": ["test_datasets"],
+           "core.bounds": ["test_core_statements", "test_planted"],
            "core.plots": ["test_plots"], "core.explaining": ["test_plots", "test_core_estimators"],
            "core.kernels": ["test_warming", "test_stumps"],
            "mining": ["test_itemsets", "test_mining_engines", "test_mining_rules"],
@@ -444,7 +445,7 @@ def main():
     parser.add_argument("--pages", action="store_true", help="survivors meet their page")
     parser.add_argument("--list", action="store_true", help="print the sample and stop")
     parser.add_argument("--store", action="store_true", help="keep the outcome for the page")
-    parser.add_argument("--again", action="store_true", help="survivors are tried once more")
+    parser.add_argument("--again", action="store_true", help="survivors are tried first, once more")
     given = parser.parse_args()
     chosen = sample(given.count)
     if given.list:
@@ -461,8 +462,9 @@ def try_all(chosen, given):
     "Try what was not tried yet, in the order of the sample."
     log, until = Path(given.log).resolve(), time.monotonic() + 60*given.minutes
     known = tried(log)
-    left = [m for m in chosen if m.name not in known
-            or given.again and known[m.name]["how"] != "killed"][:given.most]
+    old = [m for m in chosen if given.again and m.name in known and known[m.name]["how"] != "killed"
+           and m.name not in known_equivalents()]
+    left = (old + [m for m in chosen if m.name not in known])[:given.most]
     if not left: return
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))      # children end with us
     copy, sound = Copy(log.with_suffix(".copy")), {}

@@ -976,3 +976,9 @@ def test_both_sides_weigh_the_same_at_the_start():
     y, w = np.array([1., 1., 1., -1.]), np.array([.1, .2, .3, .4])
     state = SoftMargin().start(y, w)
     assert np.isclose(state.d[y > 0].sum(), 1) and np.isclose(state.d[y < 0].sum(), -1)
+
+
+def test_words_without_weight_have_no_importance():
+    est = CorrectiveBilinearClassifier()
+    est.words_ = np.zeros((1, 1, 3))
+    assert est.feature_importances_.tolist() == [0, 0, 0]

@@ -1,12 +1,14 @@
 """Attacks on the statements of the core can fail: each finds a violation that is planted, and none
 in the statement itself."""
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
+import pytest
 
 from boostlit import AdaBoost, AdaBoostClassifier, Gentle, Multinomial, SAMME, StumpOracle, boost
 from boostlit.core.bounds import (
-    sauer, stump_dichotomies, most_dichotomies, stump_vc, stumps_shatter, vc_dimension,
+    margin_gap, most_dichotomies, sauer, stump_dichotomies, stump_vc, stumps_shatter,
+    vc_dimension,
 )
 from boostlit.core.boosters import loss_shares
 from boostlit.core.loop import Run, conversation, converse
@@ -173,3 +175,19 @@ def test_attack_finds_planted_massart():
     assert .5*bound < np.mean(edges) < bound
     points = np.random.default_rng(0).normal(size=(7, 2))
     assert len(stump_dichotomies(points)) <= most_dichotomies(2, 7)
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 4])
+def test_all_signs_of_so_many_points_are_shattered(d):
+    cube = np.array(list(product([-1, 1], repeat=d)))
+    assert vc_dimension(cube) == d
+    assert vc_dimension(cube[1:]) == d - 1          # one sign pattern less
+
+
+def test_the_margin_bound_grows_with_the_dimension():
+    "Eq. of the margin theorem, by hand, at one point and along d."
+    N, d, theta, risk = 10_000, 5, .2, .05
+    want = np.sqrt((d*np.log(N/d)**2/theta**2 + np.log(1/risk))/N)
+    assert np.isclose(margin_gap(d, N, theta, risk=risk, constant=1.), want)
+    gaps = [margin_gap(k, N, theta, risk=risk, constant=1.) for k in (1, 5, 50)]
+    assert gaps[0] < gaps[1] < gaps[2]

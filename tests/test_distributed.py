@@ -29,6 +29,7 @@ from boostlit.distributed.training import (DistributedStumpOracle, Reading, Work
 from boostlit.distributed.search import (compare_models, distributed_closed_itemsets,
                                          distributed_quadraticboost, same_products)
 from boostlit.core.stumps import StumpOracle
+from boostlit.quadratic.boosting import BY_CONTENT
 
 SOAK = bool(os.environ.get("BOOSTLIT_SOAK"))
 
@@ -635,16 +636,16 @@ def test_same_products_in_one_process(here, degree, criterion):
 
 
 def test_same_products_of_many_rows_in_any_order(here):
-    "From 20,000 rows on random labels go by content: pieces and the order of rows do not show."
+    "From 50,000 rows on random labels go by content: pieces and the order of rows do not show."
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(20_500, 2))
+    X = rng.normal(size=(BY_CONTENT, 2))
     y, order = (X[:, 0]*X[:, 1] + rng.normal(size=len(X)) > 0).astype(int), rng.permutation(len(X))
     make = lambda: QuadraticBoostClassifier(n_estimators=4, max_bins=32, random_state=0)
     one, other = make().fit(X, y), make().fit(X[order], y[order])
     assert one.stumps_.tobytes() == other.stumps_.tobytes()
     assert one.alphas_.tobytes() == other.alphas_.tobytes() and (one.sizes_ == 2).any()
     table = pa.table({"x0": X[order, 0], "x1": X[order, 1], "y": y[order]})
-    oracle = DistributedStumpOracle(cut(table, [5000, 5001, 14_000]), "y", here, max_bins=32)
+    oracle = DistributedStumpOracle(cut(table, [5000, 5001, 34_000]), "y", here, max_bins=32)
     assert same_products(one, distributed_quadraticboost(oracle, 4, random_state=0))
 
 

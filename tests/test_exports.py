@@ -132,3 +132,16 @@ def test_refusals():
     whole["terms"][0]["axes"][0]["missing"] = 99
     with pytest.raises(ValueError, match="outside"):
         from_json(json.dumps(whole))
+
+
+def test_codes_without_words_that_were_not_seen():
+    "A nominal column of plain numbers: a number that training did not have is none of the others."
+    rng = np.random.default_rng(0)
+    X = np.c_[rng.integers(0, 4, 200), rng.normal(size=200)].astype(float)
+    y = (X[:, 0] == 2) ^ (X[:, 1] > 1)
+    est = boostlit.AdaBoostClassifier(n_estimators=5, categorical_features=[0]).fit(X, y)
+    new = np.array([[v, u] for v in (-1., 0., 1., 2., 3., 4., 9.) for u in (0., 2.)])
+    space = {}
+    exec(to_python(est), space)
+    told = [space["predict_proba"](row) for row in new.tolist()]
+    assert np.allclose(told, est.predict_proba(new))

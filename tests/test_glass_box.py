@@ -273,3 +273,13 @@ def test_the_scorecard_names_its_link(classes, link):
     X, y = load_wine(return_X_y=True)
     est = GlassBoxClassifier(n_bags=1, max_cycles=5).fit(X[y < classes, :3], y[y < classes])
     assert est.scorecard().link == link
+
+
+def test_shares_of_products_add_up():
+    "Products that no curve and no map can hold: what the features get is the score."
+    bits = np.random.default_rng(0).integers(0, 2, (300, 5)).astype(float)
+    est = GlassBoxClassifier(n_bags=2, max_cycles=30).fit(bits, bits[:, :3].sum(1) % 2)
+    assert len(est.products_)
+    told, total = est.shapley_values(bits[:40]), est.decision_function(bits[:40])
+    told = np.reshape(told, (40, 5))
+    assert np.allclose(told.sum(axis=1) + est.intercept_, total) and np.abs(told[:, :3]).min() > .1

@@ -603,3 +603,13 @@ def test_calibrated_machines_compare_log_odds():
 def test_descriptors_that_do_not_fit_a_codebook(shape):
     with pytest.raises(ValueError, match="do not fit a codebook"):
         codebook.assign_words(np.zeros(shape), np.zeros((6, 4)))
+
+
+def test_black_stays_black():
+    picture = np.array([[0., .5], [1., 0.]])
+    assert transformers._grey_array(picture).tolist() == [[0, 128], [255, 0]]
+
+
+def test_no_feature_is_drawn_twice():
+    drawn = integral.sample_haar(12, 12, 60, step=4)
+    assert len(np.unique(drawn)) == len(drawn) == 60

@@ -247,3 +247,12 @@ def test_gentle_does_nothing_without_a_gain():
         mass = size**2
         assert Gentle().answer(state, outputs, .5*TINY*mass) == 0
         assert Gentle().answer(state, outputs, 2*TINY*mass) == pytest.approx(.5/size)
+
+
+def test_a_master_on_its_own_knows_chance():
+    "Without an oracle that sees a part of the rows, a hypothesis worse than a coin gets no weight."
+    y = np.array([1., 1., -1., -1.])
+    state = AdaBoost().start(y, np.full(4, .25))
+    assert AdaBoost().answer(state, np.array([-1., -1., 1., -1.]), 0.) == 0
+    state.sampled = True                      # it was better on the rows that were seen
+    assert AdaBoost().answer(state, np.array([-1., -1., 1., -1.]), 0.) < 0

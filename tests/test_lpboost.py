@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sklearn.metrics import log_loss
@@ -19,6 +20,7 @@ from boostlit.lpboost.column_generation import (ColumnOracle, HighsMaster, Linpr
                                                 lpboost_reference, sparse_column)
 from boostlit.lpboost.estimators import (LPBoostClassifier, OneAndHalfClassLPBoost,
                                          OneClassLPBoost, planted_graphs)
+from boostlit.lpboost.choosing import fit_link
 from boostlit.lpboost.linear_program import (check_nu, margin_shares, soft_margin,
                                              threshold_columns, two_class_dual, two_class_lp)
 from boostlit.lpboost.one_class import one_and_half_dual, one_and_half_lp, one_class_lp
@@ -623,3 +625,31 @@ def test_more_bins_than_rows_take_no_more_room():
     one, other = (LPBoostClassifier(nu=.3, max_bins=bins).fit(X[:60], y[:60])
                   for bins in (61, 10**9))
     assert np.array_equal(one.decision_function(X), other.decision_function(X))
+
+
+def test_a_language_that_was_asked_for_stays():
+    "Trees are tried where nothing was said; stumps that were asked for by name stay stumps."
+    X = np.random.default_rng(0).normal(size=(120, 2))
+    y = X[:, 0]*X[:, 1] > 0
+    assert LPBoostClassifier(random_state=0).fit(X, y).language_ == "trees"
+    assert LPBoostClassifier("stumps", random_state=0).fit(X, y).language_ == "stumps"
+
+
+def test_many_features_answer_with_one_stump_each():
+    X, y = np.random.default_rng(0).normal(size=(50, 100)), np.where(np.arange(50) % 2, 1., -1.)
+    found = StumpFamily(X).best_k(y, np.full(50, .02))
+    features = [int(stump["feature"]) for stump, _ in found]
+    assert len(set(features)) == len(features) == 80
+    found = StumpFamily(X[:, :5]).best_k(y, np.full(50, .02))
+    assert max(np.bincount([int(stump["feature"]) for stump, _ in found])) == 4
+
+
+def test_the_link_does_not_know_the_unit_of_the_scores():
+    rng = np.random.default_rng(0)
+    codes = np.arange(200) % 2
+    scores, w = (codes + rng.normal(size=200))[:, None], np.full(200, 1/200)
+    one, large = fit_link(scores, codes, w, 2), fit_link(1000*scores, codes, w, 2)
+    assert np.allclose(one["scale"], 1000*large["scale"], rtol=1e-4)
+    assert np.allclose(one["shift"], large["shift"], atol=1e-4)
+    model = LogisticRegression(C=1e4).fit(scores, codes)
+    assert np.allclose(one["scale"], model.coef_[0], rtol=.05)

@@ -168,3 +168,10 @@ def test_the_heaviest_terms_come_first():
     est = AdaBoostClassifier(n_estimators=6).fit(X, X[:, 0] + X[:, 1] > 0)
     weights = [abs(row["weight"]) for row in P.term_rows(est)]
     assert weights == sorted(weights, reverse=True) and weights[0] > weights[-1]
+
+
+def test_a_model_that_has_learnt_nothing_says_so():
+    from boostlit import CompositionalBoostClassifier
+    with pytest.warns(RuntimeWarning):
+        est = CompositionalBoostClassifier().fit(np.ones((8, 2)), [0, 1]*4)
+    assert "nothing learnt" in P.terms_text(est) and "nothing learnt" in str(est)

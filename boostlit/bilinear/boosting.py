@@ -38,6 +38,7 @@ from ..core.boosters import (Booster, begin_run, check_controls, check_number,
 from ..core.loop import Callback, Progress, State, after_rounds, converse
 from ..core.models import Array, Labels, Names, OrMissing, Real, Table, Whole
 from ..core.masters import scores_to_proba
+from ..core.tables import MANY_ROWS
 from .model import as_blocks, balance, ragged_blocks
 from .feature_sign import LOSSES, feature_sign, ridge_fit
 
@@ -352,6 +353,8 @@ class BilinearStep:
                  coupling:str="none",          # "none" or "softmax"
                  balanced:bool=False,          # half of the weight for either side of a problem?
                 ):
+        if loss not in LOSSES:
+            raise ValueError(f"loss must be one of {tuple(LOSSES)}, got {loss!r}")
         store(self, locals())
         self.wide = n_classes > 2
 
@@ -409,7 +412,7 @@ def _half_each(signs, w):
 # %% ../../nbs/bilinear/04_boosting.ipynb #dddc5923
 class _BlockInput(Booster):
     "Estimators that read blocks instead of rows."
-    order_shows = True
+    sorts_from = MANY_ROWS
 
     def read_rows(self, X:Any, y:Any=None)->Any:
         """Blocks when predicting, blocks and labels when fitting.
@@ -797,7 +800,7 @@ BilinearBoostClassifier.file_fields = {
     "n_words_": Whole("words", 1, 1 << 26),
     "n_components_": Whole("components", 1, 1 << 26),
     "classes_": Labels("classes"),
-    "history_": Table(),
+    "history_": Table(("loss",)),
     "words_": Array("float64", ("rounds", _parts, "words"), -1e100, 1e100),
     "components_": Array("float64", ("rounds", _parts, "components"), -1e100, 1e100),
     "biases_": Array("float64", ("rounds", _parts), -1e100, 1e100),
@@ -1087,7 +1090,8 @@ def _word_shares(est):
     master, shares = est.make_master(len(est.classes_)), np.zeros(est.n_words_)
     first = {"exponential": 1., "logistic": np.log(2), "squared": .5}[master.loss]
     losses = np.r_[first, np.maximum(est.history_["loss"].to_numpy(), 1e-300)]
-    for fall, A in zip(-np.diff(np.log(losses)), np.abs(est.words_)):
+    falls = np.nan_to_num(-np.diff(np.log(losses)), posinf=0., neginf=0.)
+    for fall, A in zip(falls, np.abs(est.words_)):
         size = A.sum(1, keepdims=True)
         shares += max(fall, 0.)*np.divide(A, size, out=np.zeros_like(A), where=size > 0).mean(0)
     return shares/shares.sum() if shares.sum() > 0 else shares

@@ -34,6 +34,7 @@ from ..core.loop import Progress, after_rounds, converse
 from ..core.masters import Logistic, Multinomial, own_probability
 from ..core.models import READ_FIELDS, Array, Labels, OrMissing, Table, Whole
 from ..core.plots import PALETTE
+from ..core.tables import MANY_ROWS
 from ..mining.baskets import support_count
 from ..mining.bitsets import covers, item_bits, row_bits
 from ..mining.weighted_search import best_itemsets
@@ -725,7 +726,7 @@ class CompositionalBoostClassifier(_RuleScores):
     #: n_samples_ (int): training rows
     #: n_pool_ (int): rules in the mined pool, -1 for a search
     #: path_ (Arrow table): penalty, rules and loss of rows left out, where weights were settled
-    order_shows = True
+    sorts_from = MANY_ROWS
 
     def __init__(self, min_support:int|float|str|None=None, # rows of a rule: fraction or count
                  min_lift:float|str|None=None, # lambda_2 of a mined pool; None: the paper's; "auto"
@@ -970,8 +971,8 @@ def rule_file(parameters:dict)->dict:
             "rule_pointers_": Array("int64", (lambda s: s["rules"] + 1,), 0,
                                     lambda s: s["places"] + 1, rising=True),
             "priors_": Array("float64", ("classes",), 0, 1e100),
-            "class_count_": OrMissing(whole("classes", 0, 2**60)),
-            "n_samples_": OrMissing(Whole("samples", 0, 2**60)),
+            "class_count_": whole("classes", 0, 2**60),
+            "n_samples_": Whole("samples", 0, 2**60),
             "n_pool_": Whole("pool", -1, 2**60),
             "n_iter_": Whole("rounds", 0, 2**40), "path_": OrMissing(Table())}
 

@@ -42,8 +42,8 @@ from .models import Real as RealField
 from .plots import TermsDisplay, readable
 from .stumps import (STUMP, LearnerOracle, StumpOracle, learner_says, n_threads,
                                   read_stump)
-from .tables import (WholeFit, encode_labels, history_table, normalise_weights,
-                                  rows_in_order, tabular_input)
+from .tables import (MANY_ROWS, WholeFit, encode_labels, history_table,
+                                  normalise_weights, rows_in_order, tabular_input)
 
 # %% ../../nbs/core/06_boosters.ipynb #c96d25a3
 CONTROLS: dict = {
@@ -226,7 +226,7 @@ class _Declared(Predictions):
     oracle_class: Any = None  # its static `apply`, `features` and `describe` read hypotheses
     master: Any = AdaBoost    # class of the master for two classes
     term = "hypothesis"       # what a term is called in `terms_`
-    order_shows = False       # does a fit round, or draw, in the order of the rows?
+    sorts_from: Any = None    # so many rows are sorted, where a fit rounds or draws by position
     display = TermsDisplay    # how a fitted model is drawn, unless it has a picture of its own
 
     def make_oracle(self, X:Any, codes:np.ndarray)->Any:
@@ -586,8 +586,9 @@ def take_rows(X, keep):
 # %% ../../nbs/core/06_boosters.ipynb #0de1b001
 def in_order(est, X, codes, weights)->tuple:
     "The problem; many rows are [sorted by content](01_tables.ipynb) where their order would show."
-    shows = est.order_shows or est.early_stopping or est.subsample < 1
-    return rows_in_order(X, codes, weights) if shows else (X, codes, weights)
+    drawn = est.early_stopping or est.subsample < 1
+    least = est.sorts_from or (MANY_ROWS if drawn else None)
+    return (X, codes, weights) if least is None else rows_in_order(X, codes, weights, least=least)
 
 
 # %% ../../nbs/core/06_boosters.ipynb #9df3bb82
@@ -785,7 +786,7 @@ def describe_terms(est)->"pa.Table":
 def loss_shares(est)->np.ndarray:
     "Fall of the log loss credited to each feature, as shares that sum to one."
     losses = np.r_[first_loss(est), np.maximum(est.history_["loss"].to_numpy(), 1e-300)]
-    falls = np.maximum(-np.diff(np.log(losses)), 0.)
+    falls = np.maximum(np.nan_to_num(-np.diff(np.log(losses)), posinf=0., neginf=0.), 0.)
     shares = np.zeros(est.n_features_in_)
     for t, fall in enumerate(falls):
         hypotheses = est.round_hypotheses(t)
@@ -823,7 +824,7 @@ def file_of(hypothesis:np.dtype, name:str="hypotheses_", **ranges):
             fitted attributes, by name
         """
         shape = ("rounds",) if np.ndim(state.get("alphas_", ())) == 1 else ("parts", "rounds")
-        return {**TABLE_FIELDS, "classes_": Labels("classes"), "history_": Table(),
+        return {**TABLE_FIELDS, "classes_": Labels("classes"), "history_": Table(("loss",)),
                 "n_iter_": OrMissing(Whole("kept", 0, 2**40)),
                 name: Records(hypothesis, ("parts", "rounds"), **ranges),
                 "alphas_": Array("float64", shape, -1e100, 1e100)}
@@ -1543,7 +1544,7 @@ class LogitBoostClassifier(_StumpBooster):
     0.937
     """
     kind_of_stump = "least_squares"
-    order_shows = True
+    sorts_from = MANY_ROWS
 
     def __init__(self, estimator:"BaseEstimator|None"=None, n_estimators:int=200,
                  learning_rate:float=.3, max_bins:"int|None"=256,

@@ -84,11 +84,12 @@ def _tell_apart(rank, tied, values):
 # %% ../../nbs/core/01_tables.ipynb #0de1a005
 def rows_in_order(X,           # (n, ...) array, or anything with `take` and `row_columns`
                   *more,       # (n,) arrays that go with the rows, or None; the first is one
+                  least:int=MANY_ROWS, # fewer rows stay as they stand
                  )->tuple:     # the same, sorted by content if there are many rows
     "Many rows in an order of their own; few as they stand."
     n, given = len(more[0]), [m for m in more if m is not None]
     plain = isinstance(X, np.ndarray)
-    if n < MANY_ROWS or not plain and not hasattr(X, "row_columns"): return X, *more
+    if n < least or not plain and not hasattr(X, "row_columns"): return X, *more
     columns = X.reshape(n, -1).T if plain else X.row_columns()
     order = content_order([*columns, *given], n)
     picked = [None if m is None else m[order] for m in more]

@@ -20,11 +20,11 @@ from sklearn.utils import check_random_state
 from ..core.boosters import AdaBoostClassifier, GentleBoostClassifier
 from ..core.datasets import load_dataset
 from ..core.kernels import Arg, kernel
-from ..core.tables import MANY_ROWS, history_table
+from ..core.tables import history_table
 from ..mining.baskets import support_count
 from ..mining.bitsets import item_bits, unpack_bits
 from ..mining.itemsets import closed_itemsets
-from ..quadratic.boosting import (QuadraticBoostClassifier, check_parameters,
+from ..quadratic.boosting import (BY_CONTENT, QuadraticBoostClassifier, check_parameters,
                                          content_bits, row_marks)
 
 # %% ../../nbs/distributed/02_search.ipynb #d8b9edaf
@@ -94,7 +94,7 @@ def relabel_on_workers(oracle, states, max_inner, criterion, tol=1e-12):
 # %% ../../nbs/distributed/02_search.ipynb #0de1f003
 def draw_start(rng, n:int, bits:int):
     "The state of the generator, which is moved on by n rows; for many rows a seed is enough."
-    if n >= MANY_ROWS: return int(rng.randint(2**31))
+    if n >= BY_CONTENT: return int(rng.randint(2**31))
     state = rng.get_state()
     rng.randint(0, 2**bits, size=n, dtype=np.uint64)
     return state
