@@ -3,6 +3,7 @@ import datetime
 import numpy as np
 import pyarrow as pa
 import pytest
+import boostlit
 from boostlit import (AdaBoostClassifier, DecisionStumpClassifier, QuadraticBoostClassifier,
                       load_model, save_model)
 from boostlit.core.tables import normalise_weights, tabular_input, to_arrow
@@ -183,3 +184,17 @@ def test_weights_do_not_depend_on_the_order_of_rows():
     w = RNG.exponential(size=10_001)
     order = RNG.permutation(len(w))
     assert (normalise_weights(w, len(w))[order] == normalise_weights(w[order], len(w))).all()
+
+
+@pytest.mark.parametrize("kind", ["AdaBoostClassifier", "GentleBoostClassifier",
+                                  "LogitBoostClassifier", "LPBoostClassifier",
+                                  "QuadraticBoostClassifier"])
+def test_missing_values_are_told_where_there_were_some(kind):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 2))
+    y = X[:, 0] + .5*X[:, 1] > 0
+    est = getattr(boostlit, kind)(**({"oracle": "stumps"} if kind == "LPBoostClassifier" else {}))
+    assert not any("missing" in text for text in est.fit(X, y).terms_["text"].to_pylist())
+    X[:20, 0] = np.nan
+    texts = est.fit(X, y).terms_["text"].to_pylist()
+    assert all(("missing" in text) == ("x0" in text) for text in texts)

@@ -33,7 +33,7 @@ class Budget:
         self.left -= price
         return True
 
-LONG_CALL = 10_000
+LONG_CALL = 15_000
 BUDGET = Budget()
 
 # %% ../../nbs/core/12_kernels.ipynb #055d9744

@@ -17,7 +17,7 @@ import numpy as np
 from sklearn.tree import DecisionTreeClassifier
 from ..core.boosters import feature_names
 from ..core.models import LARGEST, Array, Records
-from ..core.stumps import STUMP, LearnerOracle, describe_stump, stump_outputs
+from ..core.stumps import STUMP, LearnerOracle, read_stump, stump_outputs
 from .column_generation import ColumnOracle
 from .interior_point import StumpFamily
 from ..mining.molecules import are_bonds, pattern_smarts
@@ -89,7 +89,7 @@ class StumpLanguage(Language):
     @staticmethod
     def words(est, packed):
         names = getattr(est, "feature_names_in_", None)
-        return [describe_stump(s, names, est.categories_) for s in packed["stumps"]]
+        return [read_stump(est, s, names) for s in packed["stumps"]]
 
     @staticmethod
     def features(est, packed):
