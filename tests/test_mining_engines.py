@@ -270,3 +270,28 @@ def test_names_come_out():
     assert pa.types.is_dictionary(table["items"].type.value_type)
     assert sum(b.num_rows for b in iter_itemsets([["x"], ["y"]], 1)) == 2
     assert list(itertools.chain(*table.to_pandas()["items"][1:2])) == ["a", "b"]
+
+
+@pytest.mark.parametrize("support", [600, 60, 15])
+def test_very_frequent_items_drop_exclusions_and_lose_nothing(support):
+    "A long tail, where most exclusions of the first items get no column: as bits, which keep all."
+    rng, share = np.random.default_rng(0), 1/np.arange(1, 120)**1.1
+    rows = [np.unique(rng.choice(119, rng.integers(1, 20), p=share/share.sum())).tolist()
+            for _ in range(4000)]
+    for target in ("closed", "maximal"):
+        lists, bits = (mine_itemsets(rows, support, target, form=form) for form in ("lists", "bits"))
+        found = [sorted(zip(map(tuple, t["items"].to_pylist()), t["support"].to_pylist()))
+                 for t in (lists, bits)]
+        assert found[0] == found[1] and len(found[0])
+        assert lists.equals(mine_itemsets(rows, support, target, form="lists", n_jobs=2))
+
+
+@pytest.mark.parametrize("form", ["integers", "lists", "bits"])
+def test_an_item_named_twice_counts_once(form):
+    "Rows out of order and with repetitions, in every form and for every target."
+    rng = np.random.default_rng(1)
+    once = [rng.permutation(np.flatnonzero(rng.random(12) < .4)).tolist() for _ in range(400)]
+    twice = [row + row[:3] for row in once]
+    for target in ("closed", "frequent", "maximal", "generators"):
+        assert mine_itemsets(twice, 30, target, form=form).equals(
+            mine_itemsets([sorted(row) for row in once], 30, target, form=form))

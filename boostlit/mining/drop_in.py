@@ -14,10 +14,18 @@ from .baskets import arrow_numbers
 from .itemsets import mine_itemsets
 
 # %% ../../nbs/mining/11_drop_in.ipynb #f1446bea
+_NOT_FROM_ZERO = ("Due to current limitations in Pandas, if the sparse format has integer column "
+                  "names,names, please make sure they either start with `0` or cast them as string "
+                  "column names: `df.columns = [str(i) for i in df.columns`].")
+
 def _cells(frame, null_values)->tuple: # booleans: presences (holes among them), holes
     "A one-hot frame as matrices, checked."
     sparse = hasattr(frame, "sparse") and frame.size
+    if sparse and not isinstance(frame.columns[0], str) and frame.columns[0] != 0:
+        raise ValueError(_NOT_FROM_ZERO)
     table = frame.sparse.to_coo().toarray() if sparse else frame.to_numpy()
+    if table.dtype == bool:
+        return table, np.zeros_like(table)
     table = table.astype(np.float64)
     holes = np.isnan(table)
     if holes.any() and not null_values:
