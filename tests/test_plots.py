@@ -175,3 +175,10 @@ def test_a_model_that_has_learnt_nothing_says_so():
     with pytest.warns(RuntimeWarning):
         est = CompositionalBoostClassifier().fit(np.ones((8, 2)), [0, 1]*4)
     assert "nothing learnt" in P.terms_text(est) and "nothing learnt" in str(est)
+
+
+def test_shapes_of_a_regressor_are_refused():
+    from boostlit import GentleBoostRegressor, ShapeDisplay
+    est = GentleBoostRegressor(n_estimators=2).fit(np.arange(9.)[:, None], np.arange(9.))
+    with pytest.raises(ValueError, match="fitted classifiers that are sums of stumps"):
+        ShapeDisplay.from_estimator(est)

@@ -124,8 +124,8 @@ class ShapeDisplay:
         ShapeDisplay
             the estimator itself
         """
-        if getattr(est, "stumps_", None) is None or not hasattr(est, "categories_"):
-            raise ValueError("ShapeDisplay draws fitted ensembles of stumps")
+        if any(getattr(est, a, None) is None for a in ("stumps_", "categories_", "classes_")):
+            raise ValueError("ShapeDisplay draws fitted classifiers that are sums of stumps")
         used = np.unique(class_stumps(est, run)[0]["feature"])
         parts = [(j, *shape_function(est, j, run=run)) for j in used]
         parts = sorted(parts, key=lambda p: -np.ptp(p[2]))[:n_features]

@@ -394,29 +394,22 @@ def encode_columns(X:np.ndarray,     # (n, d) float64
     for j, p in enumerate(points):
         codes[j] = np.where(np.isnan(X[:, j]), missing[j], np.searchsorted(p, X[:, j]))
 
-# %% ../../nbs/core/13_stump_kernels.ipynb #c8926e09
-@kernel(X=Arg("float64", "n d"), bits=Arg("uint64", "n d"), out=Arg("uint64", "n"))
-def _row_hashes(X, bits, out):
-    "A hash of the mantissas of each row, the same for every order of columns."
-    mask, odd = np.uint64(0x000FFFFFFFFFFFFF), np.uint64(0x9E3779B97F4A7C15)
-    shift, other = np.uint64(29), np.uint64(0xBF58476D1CE4E5B9)
-    for i in range(X.shape[0]):
-        total = np.uint64(0)
-        for j in range(X.shape[1]):
-            h = (bits[i, j] & mask) if X[i, j] == X[i, j] else np.uint64(1)
-            h = (h + odd)*other
-            h = (h ^ (h >> shift))*odd
-            total += h ^ (h >> shift)
-        total = (total ^ (total >> shift))*other
-        out[i] = total ^ (total >> shift)
-
 # %% ../../nbs/core/13_stump_kernels.ipynb #2c2d8bb1
 def row_hashes(X:np.ndarray # (n, d) float64, C order
               )->np.ndarray: # (n,) uint64
-    "A number per row that depends on its values only, not on where it stands."
-    out = np.empty(len(X), np.uint64)
-    _row_hashes(X, X.view(np.uint64), out)
-    return out
+    """A number per row that depends on the mantissas of its values, not on where it stands, nor on
+    the order of the columns."""
+    mask, odd = np.uint64(0x000FFFFFFFFFFFFF), np.uint64(0x9E3779B97F4A7C15)
+    shift, other = np.uint64(29), np.uint64(0xBF58476D1CE4E5B9)
+    total = np.zeros(len(X), np.uint64)
+    for column in X.T:                     # no copy of the table, and no compiler on a small worker
+        bits = np.where(column == column, column.view(np.uint64) & mask, np.uint64(1))
+        bits = (bits + odd)*other
+        bits = (bits ^ (bits >> shift))*odd
+        total += bits ^ (bits >> shift)
+    total = (total ^ (total >> shift))*other
+    return total ^ (total >> shift)
+
 
 # %% ../../nbs/core/13_stump_kernels.ipynb #f3dde687
 @kernel(work=lambda weight, *rest: 60 + len(weight)//3,

@@ -446,12 +446,8 @@ class WorkerRun:
 def begin(part, run):
     "Fresh weights and scores (margins for two classes, votes for more) for a run."
     n, samme = len(part.labels), run.master == "samme"
-    part.run, part.done, part.w, part.g = (
-        run,
-        0,
-        np.broadcast_to(part.w0, n).copy(),
-        np.empty(n, np.int64),
-    )
+    part.run, part.done = None, 0         # a copy that is taken meanwhile belongs to no run
+    part.w, part.g = np.broadcast_to(part.w0, n).copy(), np.empty(n, np.int64)
     part.F = np.zeros((n, run.n_classes) if samme else n)
     if samme:
         part.g[:] = to_fixed(part.w, UNIT)
@@ -459,6 +455,8 @@ def begin(part, run):
     else:
         part.sign = np.where(part.labels == run.target, 1, -1).astype(np.int8)
         sign_step(part, part.codes[0], np.zeros(part.n_codes[0]), np.ones((part.n_codes[0], 2)))
+    part.run = run
+
 
 # %% ../../nbs/distributed/01_training.ipynb #94cef1ee
 def replay(part, step):
