@@ -56,7 +56,7 @@ SHOTS = [("index.html", "desktop", False), ("index.html", "phone", False),
          ("lpboost/index.html", "desktop", True)]
 # where a picture shows more than the top of the page: what to scroll to, or to hover
 SCROLL = {"compositional/theorem.html": ".theorem", "lpboost/index.html": ".live",
-          "quadratic/tables.html": ".wide.scrolls"}
+          "quadratic/tables.html": "table.numbers"}
 
 
 # pages with figures that move
