@@ -1,9 +1,10 @@
 """The book as one file, for reading without a browser: `python .ci/book.py book.epub book.pdf`.
 
 The pages in the order of the sidebar: words, formulas, the code that the site shows in its story,
-printed results and figures. Figures that move and tables that only HTML can show stay on the site.
+printed results, small tables and figures. Figures that move and long tables stay on the site.
 Needs pandoc (the dev extra brings it); a PDF also needs `pip install typst`, which sets it."""
 import base64
+import html
 import importlib.util
 import json
 import re
@@ -48,6 +49,27 @@ def words(text, page):
     return re.sub(r"^# (.+)$", rf"# \1 {{#{name_of(page)}}}", text, count=1, flags=re.M)
 
 
+def cells_of(row):
+    "Words of a row of an HTML table; a cell over two columns leaves the second empty."
+    for marks, words in re.findall(r"<t[hd]([^>]*)>(.*?)</t[hd]>", row, re.S):
+        wide = re.search(r'colspan="(\d+)"', marks)
+        yield html.unescape(" ".join(re.sub(r"<[^>]+>", "", words).split()))
+        yield from [""]*(int(wide[1]) - 1 if wide else 0)
+
+
+def table_text(source):
+    "A small HTML table as lines of columns; nothing where it is long or has sentences."
+    rows = [list(cells_of(row)) for row in re.findall(r"<tr.*?>(.*?)</tr>", source, re.S)]
+    most = max(map(len, rows), default=0)
+    rows = [[""]*(most - len(row)) + row for row in rows]
+    widths = [max(len(row[k]) for row in rows) for k in range(most)]
+    if not rows or len(rows) > 40 or sum(widths) + 2*most > 110:
+        return ""
+    lines = ["  ".join(word.rjust(w) if k else word.ljust(w)
+                       for k, (word, w) in enumerate(zip(row, widths))) for row in rows]
+    return "```\n" + "\n".join(line.rstrip() for line in lines) + "\n```"
+
+
 def shown(output, options, folder, number):
     "One output as Markdown."
     data = output.get("data", {})
@@ -61,6 +83,8 @@ def shown(output, options, folder, number):
     if "text/markdown" in data:
         return "".join(data["text/markdown"])
     text = "".join(output.get("text", data.get("text/plain", ""))).rstrip()
+    if "<table" in "".join(data.get("text/html", "")):
+        return table_text("".join(data["text/html"]))
     if not text or "IPython.core.display" in text:
         return ""
     return f"```\n{text}\n```"
@@ -80,7 +104,9 @@ def cell_text(cell, page, folder, count):
     if cell["cell_type"] != "code" or {"hide", "default_exp"} & set(options):
         return []
     body = "\n".join(line for line in source.split("\n") if not line.startswith("#|")).strip()
-    folded = options.get("code-fold") == "true" or not body
+    imports = [line for line in body.split("\n") if re.match(r"\S", line) and line[0] not in "#)"]
+    folded = options.get("code-fold") == "true" or all(re.match(r"import |from (?!boostlit import)",
+                                                                line) for line in imports)
     count_checks = checks(body)
     story = f"```python\n{body}\n```"
     if count_checks: story = f"✓ {count_checks} check{'s'*(count_checks > 1)}"
