@@ -9,9 +9,8 @@ __all__ = ['popcount', 'lowest_bit', 'prefetch', 'gather_plan', 'gather_bits', '
            'item_bits', 'row_bits', 'unpack_bits', 'cover', 'covers', 'transpose64']
 
 # %% ../../nbs/mining/01_bitsets.ipynb #daa98531
-import types
 import numpy as np
-from ..core.kernels import BUDGET, LOCK, Arg, Kernel, gate, kernel
+from ..core.kernels import BUDGET, LOCK, Arg, Kernel, compiled_part, gate, kernel
 from .baskets import read_baskets
 
 # %% ../../nbs/mining/01_bitsets.ipynb #1af5bad1
@@ -43,7 +42,7 @@ class Inner(Kernel):
     def dispatcher(self):
         with LOCK:
             if self.fast is None:
-                self.fast = _inner_function(self.function)
+                self.fast = compiled_part(self.function)
         return self.fast
 
     def __call__(self, *args):
@@ -88,27 +87,6 @@ def twin_kernel(numpy_version, # a function of the same arguments
                 **takes):      # as for `kernel`
     "Decorator: a kernel with a version in NumPy."
     return lambda function: TwinKernel(function, numpy_version, work, gate(function, takes, check))
-
-# %% ../../nbs/mining/01_bitsets.ipynb #245104c2
-def _inner_function(function):
-    "numba's version of an inner kernel, optimised only as a part of those that call it."
-    from numba import config, njit
-    names = dict(function.__globals__)
-    for name in function.__code__.co_names:
-        if isinstance(names.get(name), Kernel):
-            names[name] = names[name].dispatcher()
-    copy = types.FunctionType(function.__code__, names, function.__name__)
-    copy.__module__, copy.__qualname__ = function.__module__, function.__qualname__
-    fast = njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)(copy)
-    compile_fully = fast.compile
-    def compile_plainly(signature):
-        before, config.OPT = config.OPT, 1
-        try:
-            return compile_fully(signature)
-        finally:
-            config.OPT = before
-    fast.compile = compile_plainly
-    return fast
 
 # %% ../../nbs/mining/01_bitsets.ipynb #ad2b2328
 def _popcount():
