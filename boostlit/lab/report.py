@@ -103,22 +103,33 @@ def counted(rows, # rows of the ledger
     return "; ".join(parts)
 
 # %% ../../nbs/lab/08_report.ipynb #b30a95b1
-_CSS = """
+_PAGE_CSS = """
 :root{color-scheme:light dark}
 body{font:15px/1.5 system-ui,sans-serif;max-width:76rem;margin:2rem auto;padding:0 1rem}
+figure{margin:1rem 0}img{max-width:100%}
+summary{cursor:pointer;font-weight:600;font-size:1.1rem}small,figcaption{opacity:.8}
+a{color:#0173b2}
+@media(prefers-color-scheme:dark){a{color:#56b4e9}}
+"""
+
+_DARK = "{}.exact,{}.equivalent{{color:#3ddcaa}}{}.compatible{{color:#6cc4f5}}" \
+        "{}.same{{color:#eab54a}}{}.differs,{}.stale,{}.altered{{color:#ff9a57}}"
+
+_TABLE_CSS = """
 table.ledger{border-collapse:collapse;margin:.5rem 0 1.5rem;font-size:.87rem;display:block;
 overflow-x:auto}
 .ledger td,.ledger th{padding:.15rem .5rem;text-align:left;border-bottom:1px solid #8884}
 .ledger th{cursor:pointer;user-select:none}
 .ledger td.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
-.exact,.equivalent{color:#029e73}.compatible{color:#0173b2}.same{color:#b87503}
-.differs,.stale,.altered{color:#d55e00}.not,.ours,.earlier{opacity:.6}
+.exact,.equivalent{color:#016b4e}.compatible{color:#015f94}.same{color:#7d5002}
+.differs,.stale,.altered{color:#a84200}.not,.ours,.earlier{opacity:.8}
 tr.fresh td:first-child{border-left:3px solid #029e73}tr:target{outline:2px solid #0173b2}
-figure{margin:1rem 0}img{max-width:100%}
-summary{cursor:pointer;font-weight:600;font-size:1.1rem}small,figcaption{opacity:.75}
-a{color:#0173b2}.sieve{display:flex;gap:.5rem;flex-wrap:wrap;margin:.5rem 0}
+.sieve{display:flex;gap:.5rem;flex-wrap:wrap;margin:.5rem 0}
+.sieve input,.sieve select{color:inherit;background:transparent;border:1px solid #888}
+.sieve option{color:#000;background:#fff}
 td.gap{font-variant-numeric:tabular-nums;text-align:right}
-@media(prefers-color-scheme:dark){a{color:#56b4e9}}
+""" + _DARK.format(*[".quarto-dark "]*7) + f"""
+@media(prefers-color-scheme:dark){{{_DARK.format(*[".alone "]*7)}}}
 """
 
 # %% ../../nbs/lab/08_report.ipynb #376f2f77
@@ -463,9 +474,10 @@ def report_html(table,     # from `fresh_ledger`
         parts.append(_paper_section(k, [r for r in rows if r["paper"] == k and not r["fresh"]]))
     return ("<!doctype html><html lang=en><meta charset=utf-8>"
             "<meta name=viewport content='width=device-width'><title>boostlit: reproduction</title>"
-            f"<style>{_CSS}</style>{''.join(parts)}<script>{_JS}</script></html>")
+            f"<style>{_PAGE_CSS}{_TABLE_CSS}</style><body class=alone>{''.join(parts)}"
+            f"<script>{_JS}</script></body></html>")
 
 # %% ../../nbs/lab/08_report.ipynb #df37f92a
 def ledger_program()->str:
     "Style and program of the ledger, for a page of its own."
-    return f"<style>{_CSS.replace('body{', '.nobody{')}</style><script>{_JS}</script>"
+    return f"<style>{_TABLE_CSS}</style><script>{_JS}</script>"
