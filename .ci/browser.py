@@ -120,7 +120,7 @@ MOVE = """() => [...document.querySelectorAll(".live[data-figure]")].map(place =
 })"""
 
 # axe takes a minute for a page of thousands of coloured words. What is closed it would not look at;
-# words of code of a kind that was seen thrice on the page join their neighbours, symbols of formulas
+# words of code of a kind that was seen thrice on the page join neighbours, symbols of formulas
 # seen thrice are hidden, and of long tables the ninth and later rows of plain words are left out
 THIN = """() => {
   const closed = ["main details:not([open]) > *:not(summary)", ".dropdown-menu > *",

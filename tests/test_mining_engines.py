@@ -279,7 +279,8 @@ def test_very_frequent_items_drop_exclusions_and_lose_nothing(support):
     rows = [np.unique(rng.choice(119, rng.integers(1, 20), p=share/share.sum())).tolist()
             for _ in range(4000)]
     for target in ("closed", "maximal"):
-        lists, bits = (mine_itemsets(rows, support, target, form=form) for form in ("lists", "bits"))
+        forms = ("lists", "bits")
+        lists, bits = (mine_itemsets(rows, support, target, form=form) for form in forms)
         found = [sorted(zip(map(tuple, t["items"].to_pylist()), t["support"].to_pylist()))
                  for t in (lists, bits)]
         assert found[0] == found[1] and len(found[0])

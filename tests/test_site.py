@@ -213,7 +213,8 @@ def test_the_filter_folds_plumbing(tmp_path, page, lines, folded):
     text = (BOOK/"reference.lua").read_text(encoding="utf-8")
     (tmp_path/"f.lua").write_text(stub + text, encoding="utf-8")
     command = [pypandoc.get_pandoc_path(), "-f", "markdown", "-t", "json", "-L", tmp_path/"f.lua"]
-    run = subprocess.run(command, input=LONG % ("    x += 1\n"*lines), capture_output=True, text=True)
+    text = LONG % ("    x += 1\n"*lines)
+    run = subprocess.run(command, input=text, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
     assert (f"`long_one`, {lines + 1} lines" in run.stdout) == folded
 

@@ -121,6 +121,8 @@ class _SumRegressor(RegressorMixin, BaseEstimator):
     #: alphas_ (float array): coefficient of each term
     #: history_ (pyarrow.Table): a row per round
     #: n_iter_ (int): rounds that were made
+    constant_: float
+
     def fit(self, X:"ArrayLike", y:"ArrayLike", sample_weight:"ArrayLike|None"=None,
            )->"_SumRegressor":
         """Learn from rows `X` with numbers `y`.
@@ -142,15 +144,15 @@ class _SumRegressor(RegressorMixin, BaseEstimator):
         check_controls(self)
         if self.loss not in REGRESSION_LOSSES:
             raise ValueError(f"loss must be one of {list(REGRESSION_LOSSES)}, got {self.loss!r}")
-        rows, y = tabular_input(self, X, y, reset=True, nominal=self.categorical_features)
-        y = np.asarray(y, np.float64)
-        if not np.isfinite(y).all():
+        rows, found = tabular_input(self, X, y, reset=True, nominal=self.categorical_features)
+        labels: np.ndarray = np.asarray(found, np.float64)
+        if not np.isfinite(labels).all():
             raise ValueError("Input y contains NaN or infinity, or a value is missing.")
-        weights = normalise_weights(sample_weight, len(y))
-        rows, y, weights = rows_in_order(rows, y, weights)
+        weights = normalise_weights(sample_weight, len(labels))
+        rows, labels, weights = rows_in_order(rows, labels, weights)
         rng, keep = check_random_state(self.random_state), weights > 0
-        unit = label_unit(y[keep])
-        run, held = self._begin(rows[keep], np.ldexp(y[keep], -unit), weights[keep], rng)
+        unit = label_unit(labels[keep])
+        run, held = self._begin(rows[keep], np.ldexp(labels[keep], -unit), weights[keep], rng)
         progress = [Progress()] if self.verbose else []
         converse(run, progress + held + list(self.callbacks or []))
         factors = [np.atleast_1d(np.asarray(h, STUMP)) for h in run.parts[0].hypotheses]
