@@ -6,11 +6,12 @@ or compiled, with the same bits coming out."""
 # %% auto #0
 __all__ = ['LONG_CALL', 'BUDGET', 'LOADING', 'IMPORTING', 'FREE_STEPS', 'LOCK', 'TOLD', 'Budget',
            'kernels', 'compiled_function', 'compiled_part', 'stored', 'left_behind', 'Arg', 'Gate',
-           'gate', 'Kernel', 'plain', 'kernel', 'tell_compiling']
+           'gate', 'Kernel', 'plain', 'kernel', 'collector_at_rest', 'tell_compiling']
 
 # %% ../../nbs/core/12_kernels.ipynb #5a7619f8
 import contextlib
 import functools
+import gc
 import os
 import sys
 import threading
@@ -302,7 +303,7 @@ class Kernel:
         """The first compiled call; the compiler turns Ctrl-C into an error of its own, which is
         turned back."""
         try:
-            return self.dispatcher()(*args)
+            with collector_at_rest(): return self.dispatcher()(*args)
         except RuntimeError as error:
             if "no compiled object yet" in str(error):
                 raise KeyboardInterrupt("interrupted while compiling") from error
@@ -346,6 +347,16 @@ def _tell(name):
 
 # %% ../../nbs/core/12_kernels.ipynb #f48679ef
 @contextlib.contextmanager
+def collector_at_rest():
+    "A compiler makes much that stays and little garbage: no search for it inside."
+    busy = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if busy: gc.enable()
+
+@contextlib.contextmanager
 def tell_compiling(name:str):
     "Say what is being compiled when it takes longer than a second."
     timer = threading.Timer(1., _tell, (name.strip("_"),))
@@ -360,7 +371,7 @@ def _told(fast):
     "The dispatcher, which tells when it compiles for new types of arguments."
     name, make = fast.py_func.__name__, fast.compile
     def compile_and_tell(signature):
-        with tell_compiling(name):
+        with tell_compiling(name), collector_at_rest():
             return make(signature)
     fast.compile = compile_and_tell
     return fast
