@@ -25,9 +25,23 @@ def names(pages):
     return [[(c.get("id"), c.source) for c in nbformat.read(p, as_version=4).cells] for p in pages]
 
 
+def merged(outputs):
+    "Outputs of a cell in which what was printed in a row is one piece, however it arrived."
+    found = []
+    for output in outputs:
+        stream = output.get("name")
+        if stream and found and found[-1].get("name") == stream:
+            found[-1]["text"] += output["text"]
+        else:
+            found.append(output)
+    return found
+
+
 def run(page, slow):
     "A page with fresh outputs, its figures made light."
     nb = execute(page, slow)
+    for cell in [c for c in nb.cells if c.cell_type == "code"]:
+        cell.outputs = merged(cell.get("outputs", []))
     for output in [o for c in nb.cells for o in c.get("outputs", []) if "data" in o]:
         if "image/png" in output["data"]:
             output["data"]["image/png"] = lighter(output["data"]["image/png"])

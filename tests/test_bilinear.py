@@ -4,7 +4,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_digits
-from sklearn.linear_model import Lasso, LogisticRegression
+from sklearn.linear_model import Lasso
 from sklearn.metrics import log_loss
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import check_estimator
@@ -24,7 +24,7 @@ from boostlit.core.kernels import kernels
 from boostlit.core.loop import boost
 from boostlit.core.masters import AdaBoost, ExponentialStep, Gentle, Logistic
 from boostlit.lab.l1_solvers import fista, lbfgs_split
-from boostlit.lab.matrices import matrix_sets
+from boostlit.lab.matrices import l1_logistic, matrix_sets
 
 
 @pytest.fixture(scope="module")
@@ -90,8 +90,8 @@ def test_lasso_is_scikit_learns(cancer):
 def test_logistic_is_scikit_learns(cancer, c):
     Z, y = cancer
     found = feature_sign(Z, y, c, loss="logistic", tol=1e-12)
-    peer = LogisticRegression(l1_ratio=1, C=1/(c*len(y)), solver="liblinear", fit_intercept=False,
-                              tol=1e-10, max_iter=10**5, random_state=0).fit(Z, y)
+    peer = l1_logistic(C=1/(c*len(y)), solver="liblinear", fit_intercept=False, tol=1e-10,
+                       max_iter=10**5, random_state=0).fit(Z, y)
     assert np.abs(found.coef - peer.coef_[0]).max() < 1e-6
     assert np.array_equal(found.coef != 0, peer.coef_[0] != 0)
     objective = lambda a: np.logaddexp(0, -y*(Z @ a)).mean() + c*np.abs(a).sum()
@@ -191,9 +191,9 @@ def test_awkward_designs_end_with_a_certificate(make, loss):
     w /= w.sum()
     for q in np.geomspace(.9, 1e-6, 7):
         c = q*c_max(Z, y, w, loss)
-        s = feature_sign(Z, y, c, w, loss)
-        assert (np.diff(s.trace) < 0).all() and duality_gap(Z, y, w, c, s.coef,
-                                                            loss) <= 1e-9*s.objective, q
+        s = feature_sign(Z, y, c, w, loss, tol=1e-10)        # a violation of t leaves a gap of about t
+        assert (np.diff(s.trace) < 0).all()
+        assert duality_gap(Z, y, w, c, s.coef, loss) <= 1e-9*s.objective, q
 
 
 # --- model and alternation ---
