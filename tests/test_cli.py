@@ -76,6 +76,16 @@ def test_reproduce(room):
     assert (room/"calls.txt").read_text() == "0123", "finished items are read, not run"
 
 
+def test_a_budget_of_nothing_begins_nothing(room, monkeypatch):
+    result, said = run(budget=-1.)
+    assert not result["done"] and "beyond the budget" in said
+    asked = {}
+    monkeypatch.setattr(cli, "reproduce", lambda *a, **more: asked.update(more) or {"failed": 0})
+    for words, budget in ((["--budget", "0"], 0.), (["--budget", "7"], 7.), ([], float("inf"))):
+        cli.main(["reproduce", *words])
+        assert asked["budget"] == budget
+
+
 def test_killed_run_resumes(room):
     code = ("from boostlit.lab.command import reproduce\n"
             "reproduce(['2'], modules=('room_of_tests',), progress=False)")

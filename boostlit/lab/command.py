@@ -539,18 +539,22 @@ def reproduce_verb(args)->int:
             shutil.rmtree(Path(args.out)/d, ignore_errors=True)
     Path(args.out).mkdir(parents=True, exist_ok=True)
     if args.refresh:
-        found = refresh(args.what, args.budget or 8., args.jobs, args.out)
+        found = refresh(args.what, _budget(args, 8.), args.jobs, args.out)
         return 1 if found["different"] else 0
     if args.verify is not None:
         return _verify_verb(args)
     result = reproduce(args.what, args.full, args.jobs, args.out, progress=not args.quiet,
-                       store=args.store, budget=args.budget or math.inf)
+                       store=args.store, budget=_budget(args, math.inf))
     return 1 if result["failed"] else 0
 
 # %% ../../nbs/lab/02_command.ipynb #91cdc6e5
+def _budget(args, usual:float)->float:
+    "Seconds asked for, or the usual ones."
+    return usual if args.budget is None else args.budget
+
 def _verify_verb(args)->int:
     start = time.perf_counter()
-    found = verify(args.verify, args.seed, args.budget or 1800., args.jobs, args.out,
+    found = verify(args.verify, args.seed, _budget(args, 1800.), args.jobs, args.out,
                    wanted=args.what)
     if args.store: store_log(found, args.seed, time.perf_counter() - start)
     return 1 if found["different"] or found["absent"] else 0
