@@ -188,7 +188,8 @@ After it.
 
 def test_the_filter_leads_names_to_the_reference(tmp_path):
     pypandoc = pytest.importorskip("pypandoc")
-    stub = "quarto = {project = {directory = %s, offset = '..'}}\n" % json.dumps(BOOK.as_posix())
+    place = json.dumps(BOOK.as_posix(), ensure_ascii=False)      # Lua reads no \\u00e4
+    stub = "quarto = {project = {directory = %s, offset = '..'}}\n" % place
     text = (BOOK/"reference.lua").read_text(encoding="utf-8")
     (tmp_path/"f.lua").write_text(stub + text, encoding="utf-8")
     command = [pypandoc.get_pandoc_path(), "-f", "markdown", "-t", "html", "-L", tmp_path/"f.lua"]

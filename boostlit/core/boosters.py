@@ -1179,11 +1179,11 @@ COUNTED = 20_000    # rows up to which they limit how loud a vote may be
 
 def distinct_rows(X:np.ndarray)->int:
     "How many different rows there are, by a hash of whole numbers."
-    odd = np.random.default_rng(0).integers(1 << 62, size=X.shape[1], dtype=np.uint64)*2 + 1
+    odd = np.random.default_rng(0).integers(1 << 62, size=X.shape[1:], dtype=np.uint64)*2 + 1
     total = np.zeros(len(X), np.uint64)
     for j in range(X.shape[1]):                      # a column at a time: no copy of the table
         bits = (X[:, j] + 0.).view(np.uint64)
-        mixed = (bits ^ (bits >> np.uint64(29)))*odd[j]  # type: ignore[index]
+        mixed = (bits ^ (bits >> np.uint64(29)))*odd[j]
         total += mixed ^ (mixed >> np.uint64(32))
     return len(np.unique(total))
 
