@@ -207,6 +207,8 @@ class Copy:
     def write(self, mutant):
         "The module with the change."
         data = (ROOT/"boostlit"/(mutant.module.replace(".", "/") + ".py")).read_bytes()
+        if data[mutant.start:mutant.stop] != mutant.old.encode():
+            sys.exit(f"{mutant.module} was changed under way: start again")
         changed = data[:mutant.start] + mutant.new.encode() + data[mutant.stop:]
         self.path(mutant.module).write_bytes(changed)
 
@@ -396,12 +398,13 @@ def trial(copy, mutant, sound, pages):
                 return "killed by its page", ""
         finally: copy.restore(mutant.module)
         if not killer: return "survives", ""
-        test = f"{mutant.module}: {killer}" if killer == "time" else function_of(killer)
-        if killer == "import": return "killed", killer
+        whole = killer in ("time", "import")
+        test = f"{mutant.module}: {killer}" if whole else function_of(killer)
         if test not in sound:
-            tests = tests_for(mutant, broken(sound)) if killer == "time" else [test]
+            tests = tests_for(mutant, broken(sound)) if whole else [test]
             sound[test] = not failing(copy.folder, mutant.module, tests)
         if sound[test]: return "killed", killer
+        if killer == "import": sys.exit(f"{mutant.module} cannot be tried: its tests do not begin")
         if killer == "time": return "survives", "slow tests"
 
 
