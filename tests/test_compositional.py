@@ -765,3 +765,8 @@ def test_thresholds_that_admit_no_rule_are_moved():
     with pytest.warns(UserWarning, match="used instead"):
         count, lift = resolve_thresholds(.6, None, np.array([.5, .5]), 100)
     assert count == 60 and lift <= .999*100/60
+
+
+def test_places_of_bits():
+    from boostlit.compositional.kernels import _PLACES
+    assert sorted(_PLACES) == list(range(64))

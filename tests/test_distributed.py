@@ -831,3 +831,15 @@ print(table.num_rows, megabytes("VmHWM") - before, megabytes("VmRSS") - before)
                          stdout=subprocess.PIPE).stdout.split()
     rows, peak, kept = map(float, out)
     assert rows > 0 and peak < 60 and kept < 30, out       # the row group has 76 MB
+
+
+@pytest.mark.parametrize("rows, rounds", [([(0, 0)]*3 + [(0, 1)] + [(1, 1)]*3 + [(1, 0)], 1),
+                                          ([(0, 0), (1, 1)], 1)], ids=["chance", "perfect"])
+def test_fits_end_where_one_machine_ends(rows, rounds):
+    "One stump only: a second round would be no better than guessing, or there is nothing left."
+    x, y = np.array(rows, float).T
+    table = pa.table({"x": x, "y": y.astype(int)})
+    one = AdaBoostClassifier(n_estimators=5).fit(x[:, None], y.astype(int))
+    many = fit_with(AdaBoostClassifier(n_estimators=5), [table], Here())
+    assert one.n_iter_ == many.n_iter_ == rounds
+    assert one.stumps_.tobytes() == many.stumps_.tobytes()

@@ -677,3 +677,12 @@ def test_fisher_vectors_by_their_formula():
     v = np.sign(v)*np.sqrt(np.abs(v))
     halves = [fisher_sums(P[a:b], gamma[a:b]) for a, b in ((0, 25), (25, 60))]
     assert np.allclose(fisher_vector(halves, mix), v/np.linalg.norm(v), atol=1e-9)
+
+
+def test_drawn_patches_are_those_of_stored_results():
+    pytest.importorskip("cv2")
+    from boostlit.images.codebook import describe, sample_descriptors
+    data = png(picture(40, 40))
+    D = sample_descriptors([data], per_image=5)
+    every, _ = describe(data)
+    assert [int(np.abs(every - d).sum(1).argmin()) for d in D] == [7, 2, 12, 13, 8]

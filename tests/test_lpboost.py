@@ -701,3 +701,12 @@ def test_terms_of_two_classes_are_drawn_without_a_class():
         names = [t.get_text() for t in plot_pattern_terms(est).get_yticklabels()]
         assert names and all((n in est.terms_["text"].to_pylist()) is not named for n in names)
         plt.close("all")
+
+
+def test_scores_that_are_all_alike_have_no_spread():
+    from types import SimpleNamespace
+    from boostlit.lpboost.choosing import spread_of
+    for size, spread in ((2., 2.), (2e-9, 2e-9), (1e-9, 1.), (0., 1.)):
+        part = SimpleNamespace(state=SimpleNamespace(y=np.array([1., -1.]), start=np.full(2, .5)),
+                               margins=lambda _: np.full(2, size))
+        assert spread_of(part, None) == spread

@@ -1022,3 +1022,19 @@ def test_equal_error_rates_of_simple_curves():
     curve = ErrorRates(cuts, np.array([1., .5, 0.]), np.array([0., .25, 1.]))
     assert equal_error_rate(curve) == pytest.approx(.4)
     assert equal_error_rate(curve._replace(false_non_match=np.array([0., .5, 1.]))) == .5
+
+
+def test_exact_weights_sum_to_one():
+    from boostlit.pairwise.boosting import ExactGentle
+    master, y = ExactGentle(), np.array([1., 1., -1.])
+    state = master.start(y, np.full(3, 1/3), 2)
+    master.update(state, np.array([.5, -.5, -.25]), 1.)
+    w = np.exp(-y*[.5, -.5, -.25])
+    assert np.allclose(state.weights, w/w.sum()) and state.loss == pytest.approx(w.mean())
+
+
+def test_drawn_pairs_are_those_of_stored_results():
+    from boostlit.pairwise.pairs import train_test_pairs
+    train, z, test, _ = train_test_pairs(np.repeat(np.arange(5), 4), n_pairs=6, random_state=0)
+    assert train.tolist() == [[8, 11], [13, 10], [15, 14], [3, 1], [0, 12], [2, 9]]
+    assert test.tolist() == [[17, 6], [19, 16], [18, 7], [5, 4]]
