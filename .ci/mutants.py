@@ -417,8 +417,11 @@ def report(rows):
     counts, reasons = Counter(r["how"] for r in rows), known_equivalents()
     n, by_test = max(1, len(rows)), counts["killed"]
     both = by_test + counts["killed by its page"]
+    alike = sum(r["how"] == "survives" and r["name"] in reasons for r in rows)
     print(f"{len(rows)} mutants: {by_test} killed by pytest ({by_test/n:.1%}), "
-          f"{both} with their pages ({both/n:.1%}), {counts['survives']} survive")
+          f"{both} with their pages ({both/n:.1%}), {alike} listed as changing nothing, "
+          f"{counts['survives'] - alike} open; of those that change something, "
+          f"{both/max(1, n - alike):.1%} are killed")
     for r in sorted(rows, key=lambda r: r["name"]):
         if r["how"] != "killed":
             reason = reasons.get(r["name"], "")

@@ -1026,3 +1026,14 @@ def test_room_of_the_corrective_model():
     _check_room(32_000, 2)
     with pytest.raises(ValueError, match="33,000 examples of 2 classes need 8 GiB"):
         _check_room(33_000, 2)
+
+
+@pytest.mark.parametrize("loss", sorted(LOSSES))
+def test_the_gap_closes_from_above(loss):
+    rng = np.random.default_rng(0)
+    Z, y = rng.normal(size=(40, 5)), np.where(rng.random(40) < .5, 1., -1.)
+    w = np.full(40, 1/40)
+    c = .2*c_max(Z, y, w, loss)
+    found = feature_sign(Z, y, c, w, loss)
+    assert abs(duality_gap(Z, y, w, c, found.coef, loss)) <= 1e-9*found.objective
+    assert duality_gap(Z, y, w, c, np.zeros(5), loss) > 1e-6

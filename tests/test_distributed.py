@@ -843,3 +843,26 @@ def test_fits_end_where_one_machine_ends(rows, rounds):
     many = fit_with(AdaBoostClassifier(n_estimators=5), [table], Here())
     assert one.n_iter_ == many.n_iter_ == rounds
     assert one.stumps_.tobytes() == many.stumps_.tobytes()
+
+
+@pytest.mark.parametrize("name, change, words", [
+    ("0:stumps", lambda a: a[:-1], "not complete"), ("0:sizes", lambda a: 0*a, "not complete"),
+    ("0:h_error", lambda a: a[:-1], "not complete"), ("0:steps", lambda a: a*np.nan, "no numbers"),
+    ("0:steps", lambda a: a[:, :2], "no numbers"),
+    ("0:stumps", lambda a: a["left"], "other columns"),
+    ("0:stumps", lambda a: np.array([(9, *tuple(s)[1:]) for s in a], a.dtype), "other columns"),
+    ("0:stumps", lambda a: np.array([(-1, *tuple(s)[1:]) for s in a], a.dtype), "other columns")])
+def test_files_that_were_tampered_with(name, change, words, tmp_path):
+    table, path = mixed_table(300).drop_columns(["weight"]), tmp_path/"fit.npz"
+    model = AdaBoostClassifier(n_estimators=3, max_bins=16)
+    fit_with(model, [table], Here(), path)
+    with np.load(path) as file: arrays = {n: file[n] for n in file.files}
+    np.savez(path, **{**arrays, name: change(arrays[name])})
+    with pytest.raises(ValueError, match=f"no check-point .* {words}"):
+        fit_with(model, [table], Here(), path)
+
+
+def test_a_folder_must_be_there(tmp_path):
+    table = mixed_table(50).drop_columns(["weight"])
+    with pytest.raises(ValueError, match="there is no folder"):
+        fit_with(AdaBoostClassifier(n_estimators=2), [table], Here(), tmp_path/"not"/"there.npz")

@@ -42,7 +42,7 @@ from ..core.controls import hash_arrays
 from ..core.models import table_bytes, table_from, write_whole
 from ..core.kernels import Arg, kernel
 from ..core.stump_kernels import CODES, CRITERIA, best_split, class_cut, histograms
-from ..core.stumps import (ALL_ROWS, UNIT, StumpOracle, code_outputs, code_values,
+from ..core.stumps import (ALL_ROWS, STUMP, UNIT, StumpOracle, code_outputs, code_values,
                                   encode_with, enough, fixed_scale, midpoints, quantile_cuts,
                                   record_class_stump, record_stump, sampled_rows, to_fixed)
 
@@ -699,11 +699,11 @@ def best_for(oracle, y, w):
 # %% ../../nbs/distributed/01_training.ipynb #5c0e1a01
 class Journal:
     "The finished rounds of a fit, kept in a file if there is one: the next fit goes on from them."
-    def __init__(self, path=None, mark:str="", rng=None):
+    def __init__(self, path=None, mark:str="", columns:int=0, rng=None):
         self.path, self.rng, self.run = path, rng, -1
         self.arrays: dict[str, Any] = {"mark": np.array(mark)}
         if path is None or not Path(path).exists(): return
-        self.arrays = read_journal(path, mark)
+        self.arrays = read_journal(path, mark, columns)
         if rng is not None:
             key, position = self.arrays["key"], int(self.arrays["position"])
             rng.set_state(("MT19937", key, position, 0, 0.))
@@ -746,13 +746,30 @@ def rounds_of(arrays, alone:bool)->tuple: # hypotheses, rows, log, finished?
     return hypotheses, rows, log, bool(arrays["finished"])
 
 
+# %% ../../nbs/distributed/01_training.ipynb #5c0e1a05
+def _check_rounds(arrays, columns):
+    "Raise unless every run has stumps on columns of the table, and for each hypothesis its rows."
+    for run in {name.partition(":")[0] for name in arrays if ":" in name}:
+        mine = {n.partition(":")[2]: v for n, v in arrays.items() if n.startswith(f"{run}:")}
+        stumps, sizes, steps = mine["stumps"], mine["sizes"], mine["steps"]
+        used = stumps["feature"] if stumps.dtype == STUMP else np.array([-1])
+        if not 0 <= used.min() <= used.max() < columns:
+            raise ValueError("its stumps look at other columns")
+        rows = {len(v) for n, v in mine.items() if n.startswith("h_")}
+        if (sizes < 1).any() or sizes.sum() != len(stumps) or rows != {len(sizes)}:
+            raise ValueError("its rounds are not complete")
+        if steps.shape != (len(sizes), 3) or not np.isfinite(steps).all():
+            raise ValueError("its steps are no numbers")
+
+
 # %% ../../nbs/distributed/01_training.ipynb #5c0e1a02
-def read_journal(path, mark:str)->dict: # of arrays
+def read_journal(path, mark:str, columns:int)->dict: # of arrays
     "The arrays of a journal; it must be one, and of the same fit."
     try:
         with np.load(path, allow_pickle=False) as file: arrays = {n: file[n] for n in file.files}
         found = str(arrays["mark"])
-    except (OSError, ValueError, KeyError, EOFError, TypeError, AttributeError,
+        if found == mark: _check_rounds(arrays, columns)
+    except (OSError, ValueError, KeyError, EOFError, TypeError, AttributeError, IndexError,
             zipfile.BadZipFile) as e:
         raise ValueError(f"{path} is no check-point of a fit on a cluster: {e}") from None
     if found != mark:
@@ -767,11 +784,13 @@ def partition_mark(part)->str: return hash_arrays(part.codes, part.labels, part.
 def open_journal(oracle, path, settings:tuple, rng=None)->Journal:
     "The journal of a fit; marked by the plan, the content of all partitions, and the settings."
     if path is None: return Journal()
+    if not Path(path).absolute().parent.is_dir():
+        raise ValueError(f"there is no folder for the check-point {path}")
     c, plan = oracle.client, oracle.plan
     marks = c.gather([c.submit(partition_mark, p, pure=False) for p in oracle.partitions])
     mark = hash_arrays(*plan.points, *(np.array(repr(v)) for v in (
         marks, settings, plan.names, plan.categories, plan.kinds, plan.classes.tolist())))
-    return Journal(path, mark, rng)
+    return Journal(path, mark, len(plan.names), rng)
 
 
 # %% ../../nbs/distributed/01_training.ipynb #d925882f
