@@ -4,8 +4,8 @@ function first; with --pages, survivors meet the page of their module, too.
 
 The sample is fixed: a mutant is chosen by a hash of what it changes, so that an edit elsewhere
 leaves it in place, and the order is that of the hashes, so that a part of the sample speaks for
-the whole. What was tried stands in a file (--log) and is not tried again; what is listed as changing
-nothing (equivalent.json) is not tried at all and counts as a survivor.
+the whole. What was tried stands in a file (--log) and is not tried again; what is listed as
+changing nothing (equivalent.json) is not tried at all and counts as a survivor.
 
     python .ci/mutants.py --count 300 --log mutants.jsonl [--pages] [--most 60] [--list] [--store]
 
