@@ -213,3 +213,15 @@ def test_gentle_starts_without_a_shift():
     part = conversation(StumpOracle(X, criterion="least_squares"), Gentle(), y)
     part.round()
     assert part.shift == 0 and abs(part.state.weights.sum() - 1) < 1e-12
+
+
+def test_sums_of_stumps_row_by_row():
+    "The form that is compiled for many rows, interpreted here."
+    from boostlit.core.loop_kernels import ensemble_scores, sum_stumps
+    from boostlit.core.stumps import STUMP
+    stumps = np.array([(0, False, 1., .5, -.25, 2.), (1, True, 2., 1., -1., 0.)], STUMP)
+    X = np.array([[0., 2.], [1., 1.], [3., 2.], [np.nan, np.nan], [2., 0.]])
+    alphas, out = np.array([1., .5]), np.empty(5)
+    sum_stumps.function(stumps.view(np.recarray), alphas, X, out)
+    assert out.tolist() == [1., 0., .25, 2., -.75]
+    assert np.array_equal(ensemble_scores(stumps, alphas, X), out)

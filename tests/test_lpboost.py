@@ -710,3 +710,19 @@ def test_scores_that_are_all_alike_have_no_spread():
         part = SimpleNamespace(state=SimpleNamespace(y=np.array([1., -1.]), start=np.full(2, .5)),
                                margins=lambda _: np.full(2, size))
         assert spread_of(part, None) == spread
+
+
+def test_the_dual_of_the_half_class_knows_the_weights():
+    rng = np.random.default_rng(0)
+    H, y = (rng.random((30, 6)) < .6).astype(float), np.where(np.arange(30) < 20, 1., -1.)
+    primal, dual = one_and_half_lp(H, y, .3), one_and_half_dual(H, y, .3)
+    assert dual.objective == pytest.approx(primal.objective, abs=1e-8)
+    assert dual.alpha.min() >= -1e-9 and dual.alpha.sum() == pytest.approx(1)
+    assert np.allclose(dual.rho, primal.rho, atol=1e-6)
+
+
+def test_importances_are_shares():
+    X = np.random.default_rng(0).random((60, 3))
+    est = LPBoostClassifier(nu=.2, oracle="stumps").fit(X, X[:, 0] + .2*X[:, 1] > .6)
+    assert est.feature_importances_.sum() == pytest.approx(1)
+    assert est.feature_importances_.argmax() == 0
