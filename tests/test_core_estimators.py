@@ -225,3 +225,16 @@ def test_sums_of_stumps_row_by_row():
     sum_stumps.function(stumps.view(np.recarray), alphas, X, out)
     assert out.tolist() == [1., 0., .25, 2., -.75]
     assert np.array_equal(ensemble_scores(stumps, alphas, X), out)
+
+
+def test_stumps_of_a_class_sum_to_its_score():
+    "For masters of all classes at once the stumps of the others take part, too."
+    from boostlit.core.explaining import class_stumps
+    from boostlit.core.loop_kernels import ensemble_scores
+    X, y = load_wine(return_X_y=True)
+    model = boostlit.LogitBoostClassifier(n_estimators=4).fit(X[:, :3], y)
+    scores = model.decision_function(X[:, :3])
+    for k in range(3):
+        stumps, weights = class_stumps(model, k)
+        found = ensemble_scores(stumps, weights, np.ascontiguousarray(X[:, :3]))
+        assert np.ptp(found - scores[:, k]) < 1e-9

@@ -726,3 +726,12 @@ def test_importances_are_shares():
     est = LPBoostClassifier(nu=.2, oracle="stumps").fit(X, X[:, 0] + .2*X[:, 1] > .6)
     assert est.feature_importances_.sum() == pytest.approx(1)
     assert est.feature_importances_.argmax() == 0
+
+
+def test_the_program_weighs_its_examples():
+    rng = np.random.default_rng(0)
+    H, y = np.where(rng.random((30, 6)) < .6, 1., -1.), np.where(rng.random(30) < .5, 1., -1.)
+    found = two_class_lp(H, y, .4)
+    assert found.weights.min() >= -1e-9 and found.weights.sum() == pytest.approx(1)
+    best = (H.T@(y*found.weights)).max()                # no hypothesis has a larger edge
+    assert best == pytest.approx(found.objective, abs=1e-7)
