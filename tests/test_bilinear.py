@@ -982,3 +982,58 @@ def test_words_without_weight_have_no_importance():
     est = CorrectiveBilinearClassifier()
     est.words_ = np.zeros((1, 1, 3))
     assert est.feature_importances_.tolist() == [0, 0, 0]
+
+
+def test_one_newton_step_solves_a_quadratic():
+    from boostlit.bilinear.feature_sign import damped_newton
+    rng = np.random.default_rng(0)
+    Z, y, w, slope = rng.normal(size=(30, 4)), rng.normal(size=30), np.full(30, 1/30), .1*np.ones(4)
+    a = damped_newton(Z, y, w, "squared", np.zeros(4), slope)
+    exact = np.linalg.solve((Z.T*w)@Z, Z.T@(w*y) - slope)
+    assert np.allclose(a, exact)
+
+
+def test_toy_words_stand_above_each_other():
+    X, y = make_word_place(n=300, grid=6, seed=1)
+    first = X[:, 0].reshape(300, 6, 6)
+    top, bottom = first[:, :3].mean((1, 2)), first[:, 3:].mean((1, 2))
+    assert (top - bottom)[y > 0].mean() > .3 and (bottom - top)[y < 0].mean() > .3
+
+
+@pytest.mark.parametrize("unit, words", [(1e160, "beyond 1e150"), (1e-160, "1e-150 at most")])
+def test_values_that_cannot_be_squared(unit, words):
+    X, y = make_word_place(n=20, grid=2)
+    with pytest.raises(ValueError, match=words): SparseBilinearClassifier().fit(X*unit, y)
+
+
+def test_single_precision_is_multiplied_part_by_part():
+    from boostlit.bilinear.model import in_doubles
+    X = np.random.default_rng(0).normal(size=(7, 3, 2)).astype(np.float32)
+    total = lambda Z: Z.sum((1, 2))
+    assert np.array_equal(in_doubles(X, total, size=12), total(X.astype(np.float64)))
+
+
+def test_surrogates_that_fall_for_ever():
+    from boostlit.bilinear.theory import surrogate_unbounded
+    Z, y = np.array([[1.], [2.], [-1.]]), np.array([1., 1., -1.])
+    assert surrogate_unbounded(Z, y, np.array([-1.]))         # along +1 all rows are right
+    assert not surrogate_unbounded(Z, y, np.array([1.]))
+    assert not surrogate_unbounded(Z, np.array([1., -1., -1.]), np.array([-1.]))
+
+
+def test_room_of_the_corrective_model():
+    from boostlit.bilinear.corrective import _check_room
+    _check_room(32_000, 2)
+    with pytest.raises(ValueError, match="33,000 examples of 2 classes need 8 GiB"):
+        _check_room(33_000, 2)
+
+
+@pytest.mark.parametrize("loss", sorted(LOSSES))
+def test_the_gap_closes_from_above(loss):
+    rng = np.random.default_rng(0)
+    Z, y = rng.normal(size=(40, 5)), np.where(rng.random(40) < .5, 1., -1.)
+    w = np.full(40, 1/40)
+    c = .2*c_max(Z, y, w, loss)
+    found = feature_sign(Z, y, c, w, loss)
+    assert abs(duality_gap(Z, y, w, c, found.coef, loss)) <= 1e-9*found.objective
+    assert duality_gap(Z, y, w, c, np.zeros(5), loss) > 1e-6

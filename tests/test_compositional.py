@@ -701,3 +701,72 @@ def test_a_column_of_seventy_thousand_words_is_refused_before_it_is_written_out(
     table = pa.table({"w": [f"v{j}" for j in range(70_000)], "x": np.arange(70_000.)})
     with pytest.raises(ValueError, match="column 'w' alone has 70,000 different values"):
         CompositionalBoostClassifier(n_estimators=2, **form).fit(table, np.arange(70_000) % 2)
+
+
+def rule_state(abstain, y, sampled):
+    master = RuleVotes(abstain)
+    state = master.start(np.array(y), np.full(len(y), 1/len(y)), 2)
+    state.sampled = sampled
+    return master, state
+
+
+def test_gains_of_an_oracle_that_saw_all_rows_are_believed():
+    master, state = rule_state("mistake", [1, 0, 0], False)
+    assert master.answer(state, np.array([1, -1, -1]), .2) == pytest.approx(np.log(.7/.3))
+    master, state = rule_state("guess", [1, 0, 0], True)
+    assert master.answer(state, np.array([-1, -1, -1]), .2) == pytest.approx(np.log(.7/.3))
+
+
+@pytest.mark.parametrize("abstain, error", [("guess", 1/3), ("rest", 1e-10)])
+def test_gains_of_an_oracle_that_saw_a_part_are_taken_again(abstain, error):
+    "Silence on two rows of the other class: half wrong as a guess, right as `not this class`."
+    master, state = rule_state(abstain, [1, 0, 0], True)
+    said = master.answer(state, np.array([1, -1, -1]), .2)
+    assert said == pytest.approx(np.log((1 - error)/error))
+
+
+def test_minimal_generators_of_random_rules():
+    from boostlit.compositional.rules import minimal_generator
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        T = rng.random((12, 5)) < .8
+        T = np.c_[T, T[:, :2]]                                  # two columns twice
+        items = rng.permutation(7)[:rng.integers(1, 7)]
+        kept, cover = minimal_generator(T, items), T[:, items].all(1)
+        assert set(kept) <= set(items) and np.array_equal(T[:, kept].all(1), cover)
+        for i in kept:
+            rest = [j for j in kept if j != i]
+            assert not rest or not np.array_equal(T[:, rest].all(1), cover)
+
+
+def test_width_and_bound_by_their_formulas():
+    assert generalisation_width(100, 50, 3, .1) == pytest.approx(
+        np.sqrt((np.log(60) + np.log(50))/200))
+    assert paper_bound(.2, 1.5, .3) == pytest.approx(1/1.5 - .2*1.5*.3)
+
+
+def test_thresholds_of_tiny_values():
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    small = item_thresholds(X*2.**-700, 1.)
+    assert np.allclose(np.ldexp(small, 700), item_thresholds(X, 1.), rtol=1e-12)
+
+
+def test_cuts_lie_evenly_among_the_rows():
+    from boostlit.compositional.transactions import _best_split, item_cuts
+    assert item_cuts(np.arange(100.), 3).tolist() == [24.5, 49.5, 74.5]
+    assert item_cuts(np.array([1., 2., np.nan]), 3).tolist() == [1.5]
+    # a cut that helps a little is taken, one that does not is not
+    assert _best_split(np.array([0., 1.]), np.array([[2, 1], [1, 2]])) == 1
+    assert _best_split(np.array([0., 1.]), np.array([[1, 1], [1, 1]])) is None
+
+
+def test_thresholds_that_admit_no_rule_are_moved():
+    from boostlit.compositional.estimator import resolve_thresholds
+    with pytest.warns(UserWarning, match="used instead"):
+        count, lift = resolve_thresholds(.6, None, np.array([.5, .5]), 100)
+    assert count == 60 and lift <= .999*100/60
+
+
+def test_places_of_bits():
+    from boostlit.compositional.kernels import _PLACES
+    assert sorted(_PLACES) == list(range(64))

@@ -129,3 +129,112 @@ def test_few_rows_are_not_shouted_about(model):
     assert (fitted.predict(X) == (fitted.decision_function(X) > 0)).all()
     twice = clone(model).fit(np.repeat(X[:50], 2, axis=0), np.repeat(y[:50], 2))
     assert np.allclose(twice.predict_proba(X), fitted.predict_proba(X))
+
+
+def test_margins_are_signed_shares_of_the_vote():
+    X, y = load_wine(return_X_y=True)
+    X, y = X[y < 2][:, :2], y[y < 2]
+    model = AdaBoostClassifier(n_estimators=3).fit(X, y)
+    expected = np.where(y == 1, 1, -1)*model.decision_function(X)/model.alphas_.sum()
+    assert np.allclose(boostlit.margins(model, X, y), expected)
+    assert len(np.unique(np.abs(expected))) > 1
+
+
+def test_a_share_of_every_class_is_held_out():
+    from boostlit.core.controls import hold_out
+    codes = np.repeat([0, 1, 2], [20, 10, 1])
+    held = hold_out(codes, .2, np.random.RandomState(0))
+    assert np.bincount(codes[held], minlength=3).tolist() == [4, 2, 0]
+    most = hold_out(codes, .99, np.random.RandomState(0))
+    assert np.bincount(codes[most], minlength=3).tolist() == [19, 9, 0]
+    with pytest.raises(ValueError, match="too few rows"):
+        hold_out(np.array([0, 1]), .5, np.random.RandomState(0))
+
+
+def test_hashes_of_arrays_are_hashes_of_their_content():
+    from boostlit.core.controls import hash_arrays
+    words = lambda: np.array(["".join(["wo", "rd"]), 10**30], dtype=object)
+    assert hash_arrays(words()) == hash_arrays(words())
+    a = np.arange(4.)
+    assert hash_arrays(a) == hash_arrays(a.copy()) != hash_arrays(a[::-1])
+    tiny = np.array([1., 2.]), np.array([1., np.nextafter(2., 3.)])
+    assert hash_arrays(tiny[0]) != hash_arrays(tiny[1])
+    assert hash_arrays(np.zeros(2, np.int32)) != hash_arrays(np.zeros(2, np.int64))
+
+
+def test_the_most_surprising_cut():
+    from boostlit.core.edges import best_surprise
+    rng = np.random.default_rng(0)
+    codes, labels = rng.integers(0, 6, (3, 60)), rng.integers(0, 3, 60)
+    best, looked = 0., 0
+    for code in codes:
+        for c in range(5):
+            left = code <= c
+            if not 5 <= left.sum() <= 55: continue
+            for k in range(3):
+                p, m = np.mean(labels == k), left.sum()
+                spread = np.sqrt(m*(1 - m/60)*p*(1 - p))
+                best = max(best, abs((labels[left] == k).sum() - m*p)/spread)
+                looked += 1
+    assert best_surprise(codes, labels) == (pytest.approx(best), looked)
+    level = np.repeat([[0, 1]], 10, axis=0).T.ravel()[None]
+    assert best_surprise(level, np.tile([0, 1], 10))[0] == 0.      # nothing to be seen
+
+
+def test_learners_without_a_second_class_are_constants():
+    from boostlit.core.stumps import fit_learner
+    X, y = np.arange(6.)[:, None], np.array([1., 1., 1., -1., -1., -1.])
+    w = np.where(y > 0, 1/3, 0.)
+    h = fit_learner(GaussianNB(), X, y, w, np.random.RandomState(0))
+    assert type(h).__name__ == "DummyClassifier" and (h.predict(X) == 1).all()
+
+
+def test_scales_of_fixed_point():
+    from boostlit.core.stumps import UNIT, _scale
+    assert _scale(1.) == _scale(.3) == UNIT
+    assert _scale(1000.) == 2.**51 and _scale(.3, window=False) == 2.**62
+    with pytest.raises(ValueError, match="finite"): _scale(np.inf)
+
+
+def test_a_cut_needs_a_row_for_the_missing_values():
+    from boostlit.core.stump_kernels import class_cut
+    H, votes = np.ones((4, 2), np.int64), np.zeros((3, 2), np.int64)
+    class_cut(H, 3, True, False, -1, 0, votes)
+    with pytest.raises(ValueError, match="no 4 codes"):
+        class_cut(H, 4, True, False, -1, 0, votes)
+
+
+def test_gentle_starts_without_a_shift():
+    "A sum of one is one, rounding or not: the first weights are not halved."
+    from boostlit import Gentle, StumpOracle
+    from boostlit.core.loop import conversation
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(64, 2)), np.where(rng.random(64) < .5, 1., -1.)
+    part = conversation(StumpOracle(X, criterion="least_squares"), Gentle(), y)
+    part.round()
+    assert part.shift == 0 and abs(part.state.weights.sum() - 1) < 1e-12
+
+
+def test_sums_of_stumps_row_by_row():
+    "The form that is compiled for many rows, interpreted here."
+    from boostlit.core.loop_kernels import ensemble_scores, sum_stumps
+    from boostlit.core.stumps import STUMP
+    stumps = np.array([(0, False, 1., .5, -.25, 2.), (1, True, 2., 1., -1., 0.)], STUMP)
+    X = np.array([[0., 2.], [1., 1.], [3., 2.], [np.nan, np.nan], [2., 0.]])
+    alphas, out = np.array([1., .5]), np.empty(5)
+    sum_stumps.function(stumps.view(np.recarray), alphas, X, out)
+    assert out.tolist() == [1., 0., .25, 2., -.75]
+    assert np.array_equal(ensemble_scores(stumps, alphas, X), out)
+
+
+def test_stumps_of_a_class_sum_to_its_score():
+    "For masters of all classes at once the stumps of the others take part, too."
+    from boostlit.core.explaining import class_stumps
+    from boostlit.core.loop_kernels import ensemble_scores
+    X, y = load_wine(return_X_y=True)
+    model = boostlit.LogitBoostClassifier(n_estimators=4).fit(X[:, :3], y)
+    scores = model.decision_function(X[:, :3])
+    for k in range(3):
+        stumps, weights = class_stumps(model, k)
+        found = ensemble_scores(stumps, weights, np.ascontiguousarray(X[:, :3]))
+        assert np.ptp(found - scores[:, k]) < 1e-9

@@ -191,3 +191,9 @@ def test_the_margin_bound_grows_with_the_dimension():
     assert np.isclose(margin_gap(d, N, theta, risk=risk, constant=1.), want)
     gaps = [margin_gap(k, N, theta, risk=risk, constant=1.) for k in (1, 5, 50)]
     assert gaps[0] < gaps[1] < gaps[2]
+
+
+def test_the_margin_bound_by_its_formula():
+    from boostlit.core.bounds import margin_width
+    expected = 4*np.sqrt(2*np.log(16)/100)/.5 + np.sqrt(np.log(4/(.5*.1))/200)
+    assert margin_width(16, 100, .5, .1) == pytest.approx(expected)

@@ -490,3 +490,36 @@ def test_encoder_parameters():
         ({"unseen": "no"}, "unseen must be"),
     ):
         with pytest.raises(ValueError, match=words): D.TableEncoder(**kw).fit(X)
+
+
+def test_data_sets_of_scikit_learn_are_always_here(monkeypatch, tmp_path):
+    monkeypatch.setattr(D, "find_dataset", lambda name: None)
+    assert D.have_dataset("wine") and not D.have_dataset("adult")
+
+
+def test_lines_without_comments():
+    assert D._lines(b"a,b\n\n|c\n  d,e  \n", comment="|") == ["a,b", "d,e"]
+    assert D._lines(b"a b\n\n", sep=None) == ["a,b"]
+
+
+def test_few_classes_are_named():
+    info = dict(rows=10, task="tabular", kinds={"x": "numeric"}, missing={},
+                classes={"a": 1, "b": 2, "c": 3, "d": 4})
+    assert D._facts(info)["classes"] == "4 classes (a 1, b 2, c 3, d 4)"
+    info["classes"]["e"] = 5
+    assert D._facts(info)["classes"] == "5 classes (1 to 5 each)"
+
+
+def test_graphs_of_just_the_allowed_size(monkeypatch):
+    files = dict(A="1, 2\n2, 1\n", edge_labels="0\n0\n", graph_indicator="1\n1\n",
+                 graph_labels="1\n", node_labels="3\n4\n")
+    packed, size = io.BytesIO(), sum(map(len, files.values()))
+    with zipfile.ZipFile(packed, "w") as z:
+        for part, text in files.items(): z.writestr(f"G/G_{part}.txt", text)
+    info = dict(fetch=dict(graphs="G"))
+    monkeypatch.setattr(D, "_UNPACKED", size)
+    table = D.parse_graphs(packed.getvalue(), info)
+    assert table["nodes"].to_pylist() == [[3, 4]] and table["target"].to_pylist() == [1]
+    monkeypatch.setattr(D, "_UNPACKED", size - 1)
+    with pytest.raises(D.DatasetError, match="too many bytes"):
+        D.parse_graphs(packed.getvalue(), info)

@@ -662,3 +662,207 @@ def test_same_stumps_in_one_process(here, classes):
         assert np.allclose(one.alphas_, many.alphas_, atol=1e-12)
         for c in ("edge", "loss", "alpha"):
             assert np.allclose(one.history_[c], many.history_[c], atol=1e-11), c
+
+
+def test_a_copy_taken_in_the_middle_of_a_round_is_whole():
+    "Dask sends the memory of an array as it is when it leaves, while the next round is at work."
+    import pickle
+    table = mixed_table(200).drop_columns(["weight"])
+    plan = plan_of(table, [table], 16)
+    stump = StumpOracle(plan_matrix(table, plan), plan.kinds, 16).best(
+        np.where(np.array(table["y"].to_pylist()) == "yes", 1., -1.), np.full(200, 1/200))[0]
+    run, log = WorkerRun("r", "adaboost", 1, 2), [(stump, .1*t, .9, 1.1) for t in range(1, 8)]
+    question = lane_histograms, [[]], False
+    part, buffers = load_partition(table, plan, 0), []
+    answer(part, run, 0, log[:3], *question)
+    sent = pickle.dumps(part, protocol=5, buffer_callback=buffers.append)
+    last = answer(part, run, 3, log[3:], *question)         # the copy has not left yet
+    copy = pickle.loads(sent, buffers=buffers)
+    assert answer(copy, run, 3, log[3:], *question) == {"behind": 0}
+    again = answer(copy, run, 0, log, *question)
+    assert again[0] == last[0] and np.array_equal(again[1], last[1])
+    assert np.array_equal(copy.w, part.w) and np.array_equal(copy.F, part.F)
+
+
+def test_one_question_at_a_time():
+    "A question that was given up is still at work when the next one comes: it waits."
+    table = mixed_table(50).drop_columns(["weight"])
+    part = load_partition(table, plan_of(table, [table], 16), 0)
+    run = WorkerRun("r", "gentle", 1, 2)
+    inside, order = threading.Event(), []
+    def slow(part):
+        inside.set()
+        time.sleep(.2)
+        order.append("first")
+    first = threading.Thread(target=answer, args=(part, run, 0, [], slow))
+    first.start()
+    inside.wait()
+    answer(part, WorkerRun("other", "gentle", 1, 2), 0, [], lambda _: order.append("second"))
+    first.join()
+    assert order == ["first", "second"] and part.run.name == "other"
+
+
+class Stopped(Exception): pass
+
+
+class UntilStopped(Here):
+    "Does so many tasks, then nothing more."
+    def __init__(self, tasks): self.tasks = tasks
+
+    def submit(self, f, *a, **how):
+        self.tasks -= 1
+        if self.tasks < 0: raise Stopped
+        return super().submit(f, *a, **how)
+
+
+def fit_with(make, pieces, client, path=None):
+    from boostlit.distributed import fit_on_cluster
+    return fit_on_cluster(make, pieces, "y", client, checkpoint=path)
+
+
+def same_fit(a, b):
+    "Models and histories, to the last bit."
+    rows = [h.to_pydict() for h in (a.history_, b.history_)]
+    return (a.stumps_.tobytes() == b.stumps_.tobytes()
+            and a.alphas_.tobytes() == b.alphas_.tobytes() and str(rows[0]) == str(rows[1]))
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("make", [
+    AdaBoostClassifier(n_estimators=6, max_bins=16),
+    GentleBoostClassifier(n_estimators=6, max_bins=16),
+    QuadraticBoostClassifier(n_estimators=6, max_bins=16, n_restarts=3, random_state=0)],
+    ids=["adaboost", "gentle", "quadratic"])
+def test_a_stopped_fit_goes_on(make, classes, tmp_path):
+    "Stopped again and again, after any number of tasks: the model of the undisturbed fit."
+    pieces = cut(mixed_table(300, classes=classes).drop_columns(["weight"]), [90])
+    calm, path, fits = fit_with(make, pieces, Here()), tmp_path/"fit.npz", 0
+    for tasks in range(13, 400, 3):
+        fits += 1
+        try: many = fit_with(make, pieces, UntilStopped(tasks), path)
+        except Stopped: continue
+        break
+    assert fits > 2 and same_fit(calm, many)
+    client = UntilStopped(10**6)
+    assert same_fit(calm, fit_with(make, pieces, client, path))
+    assert client.tasks > 10**6 - 20        # plan and marks: all rounds came from the file
+
+
+def test_a_killed_fit_goes_on(tmp_path):
+    "The process of the master is killed in the middle; another one goes on, to the last bit."
+    table, path = mixed_table(300).drop_columns(["weight"]), tmp_path/"fit.npz"
+    code = f"""
+import os, signal, sys
+sys.path.insert(0, {os.path.dirname(__file__)!r})
+import test_distributed as t
+from boostlit.distributed import training
+plain = training.Journal.enter
+def enter(journal, hypotheses, *rest):
+    plain(journal, hypotheses, *rest)
+    if len(hypotheses) == 4: os.kill(os.getpid(), signal.SIGKILL)
+training.Journal.enter = enter
+table = t.mixed_table(300).drop_columns(["weight"])
+t.fit_with(t.AdaBoostClassifier(n_estimators=9), t.cut(table, [90]), t.Here(), {str(path)!r})
+"""
+    died = subprocess.run([sys.executable, "-c", code], timeout=300, env=dict(
+        os.environ, PYTHONPATH=os.pathsep.join(p for p in sys.path if p)))
+    assert died.returncode == -signal.SIGKILL
+    with np.load(path) as file: assert len(file["0:sizes"]) == 4
+    model = AdaBoostClassifier(n_estimators=9)
+    again = fit_with(model, cut(table, [90]), Here(), path)
+    assert same_fit(again, fit_with(model, cut(table, [90]), Here()))
+
+
+def test_an_interrupted_fit_goes_on(tmp_path):
+    "Ctrl-C keeps the rounds so far, and the file of them is not spoilt by the runs that follow."
+    pieces = cut(mixed_table(300, classes=3).drop_columns(["weight"]), [90])
+    model = QuadraticBoostClassifier(n_estimators=6, max_bins=16, n_restarts=3, random_state=0)
+    class Impatient(UntilStopped):
+        def submit(self, *a, **how):
+            try: return super().submit(*a, **how)
+            except Stopped:
+                self.tasks = 10**6
+                raise KeyboardInterrupt from None
+    with pytest.warns(RuntimeWarning, match="interrupted"):
+        short = fit_with(model, pieces, Impatient(60), tmp_path/"fit.npz")
+    calm = fit_with(model, pieces, Here())
+    assert len(short.sizes_) < len(calm.sizes_)
+    assert same_fit(calm, fit_with(model, pieces, Here(), tmp_path/"fit.npz"))
+
+
+def test_files_of_other_fits_are_refused(tmp_path):
+    table, path = mixed_table(300).drop_columns(["weight"]), tmp_path/"fit.npz"
+    model, pieces = AdaBoostClassifier(n_estimators=3, max_bins=16), cut(table, [90])
+    fit_with(model, pieces, Here(), path)
+    longer = AdaBoostClassifier(n_estimators=4, max_bins=16)
+    column = table.column_names.index("a")
+    doubled = table.set_column(column, "a", pa.array(2*table["a"].to_numpy()))
+    turned = table.set_column(table.column_names.index("y"), "y", table["y"].take(
+        np.arange(300)[::-1].copy()))
+    for estimator, data in ((longer, pieces), (GentleBoostClassifier(n_estimators=3), pieces),
+                            (model, cut(doubled, [90])), (model, cut(turned, [90]))):
+        with pytest.raises(ValueError, match="other data or other settings: remove it"):
+            fit_with(estimator, data, Here(), path)
+    whole = path.read_bytes()
+    for damaged in (b"", b"no journal", whole[:len(whole)//2]):
+        path.write_bytes(damaged)
+        with pytest.raises(ValueError, match="no check-point"):
+            fit_with(model, pieces, Here(), path)
+    np.savez(path, mark=np.array([object()], dtype=object))
+    with pytest.raises(ValueError, match="no check-point"): fit_with(model, pieces, Here(), path)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
+def test_pages_of_a_file_are_given_back(tmp_path):
+    "A large row group is read page by page: a worker does not hold what it has passed by."
+    rng = np.random.default_rng(0)
+    pq.write_table(pa.table({f"x{j}": rng.random(2_500_000) for j in range(4)}),
+                   tmp_path/"p.parquet", row_group_size=1 << 30, use_dictionary=False)
+    code = f"""
+from boostlit.distributed import training
+def megabytes(name):
+    return int(open("/proc/self/status").read().split(name + ":")[1].split()[0])/1024
+sources = training.partition_sources({str(tmp_path)!r})
+before = megabytes("VmRSS")
+table = training.read_source(sources[-1])
+print(table.num_rows, megabytes("VmHWM") - before, megabytes("VmRSS") - before)
+"""
+    out = subprocess.run([sys.executable, "-c", code], check=True, timeout=300, text=True,
+                         stdout=subprocess.PIPE).stdout.split()
+    rows, peak, kept = map(float, out)
+    assert rows > 0 and peak < 60 and kept < 30, out       # the row group has 76 MB
+
+
+@pytest.mark.parametrize("rows, rounds", [([(0, 0)]*3 + [(0, 1)] + [(1, 1)]*3 + [(1, 0)], 1),
+                                          ([(0, 0), (1, 1)], 1)], ids=["chance", "perfect"])
+def test_fits_end_where_one_machine_ends(rows, rounds):
+    "One stump only: a second round would be no better than guessing, or there is nothing left."
+    x, y = np.array(rows, float).T
+    table = pa.table({"x": x, "y": y.astype(int)})
+    one = AdaBoostClassifier(n_estimators=5).fit(x[:, None], y.astype(int))
+    many = fit_with(AdaBoostClassifier(n_estimators=5), [table], Here())
+    assert one.n_iter_ == many.n_iter_ == rounds
+    assert one.stumps_.tobytes() == many.stumps_.tobytes()
+
+
+@pytest.mark.parametrize("name, change, words", [
+    ("0:stumps", lambda a: a[:-1], "not complete"), ("0:sizes", lambda a: 0*a, "not complete"),
+    ("0:h_error", lambda a: a[:-1], "not complete"), ("0:steps", lambda a: a*np.nan, "no numbers"),
+    ("0:steps", lambda a: a[:, :2], "no numbers"),
+    ("0:stumps", lambda a: a["left"], "other columns"),
+    ("0:stumps", lambda a: np.array([(9, *tuple(s)[1:]) for s in a], a.dtype), "other columns"),
+    ("0:stumps", lambda a: np.array([(-1, *tuple(s)[1:]) for s in a], a.dtype), "other columns")])
+def test_files_that_were_tampered_with(name, change, words, tmp_path):
+    table, path = mixed_table(300).drop_columns(["weight"]), tmp_path/"fit.npz"
+    model = AdaBoostClassifier(n_estimators=3, max_bins=16)
+    fit_with(model, [table], Here(), path)
+    with np.load(path) as file: arrays = {n: file[n] for n in file.files}
+    np.savez(path, **{**arrays, name: change(arrays[name])})
+    with pytest.raises(ValueError, match=f"no check-point .* {words}"):
+        fit_with(model, [table], Here(), path)
+
+
+def test_a_folder_must_be_there(tmp_path):
+    table = mixed_table(50).drop_columns(["weight"])
+    with pytest.raises(ValueError, match="there is no folder"):
+        fit_with(AdaBoostClassifier(n_estimators=2), [table], Here(), tmp_path/"not"/"there.npz")

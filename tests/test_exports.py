@@ -145,3 +145,10 @@ def test_codes_without_words_that_were_not_seen():
     exec(to_python(est), space)
     told = [space["predict_proba"](row) for row in new.tolist()]
     assert np.allclose(told, est.predict_proba(new))
+
+
+def test_long_sums_are_written_with_little_depth():
+    from boostlit.core.exports import balanced
+    text = balanced([str(k) for k in range(100)])
+    assert eval(text) == 4950 and text.count("((((((") == 0 and balanced([]) == "0e0"
+    assert balanced(["1", "2"]) == "(1 + 2)"

@@ -283,3 +283,36 @@ def test_shares_of_products_add_up():
     told, total = est.shapley_values(bits[:40]), est.decision_function(bits[:40])
     told = np.reshape(told, (40, 5))
     assert np.allclose(told.sum(axis=1) + est.intercept_, total) and np.abs(told[:, :3]).min() > .1
+
+
+def parity(n, d, features, seed=0):
+    signs = np.where(np.random.default_rng(seed).random((n, d)) < .5, 1., -1.)
+    return signs, np.prod(signs[:, features], axis=1)[:, None]
+
+
+def test_hidden_products_are_found():
+    from boostlit.core.hidden import hidden_products
+    signs, residual = parity(400, 3, [0, 1, 2])
+    assert hidden_products(signs, residual) == [(0, 1, 2)]       # all bits there are
+    assert hidden_products(signs, 1e-4*residual) == [(0, 1, 2)]  # in any unit
+    signs, one = parity(500, 7, [0, 2, 5])
+    both = one + .7*np.prod(signs[:, [1, 3, 4, 6]], axis=1)[:, None]
+    assert hidden_products(signs, both) == [(0, 2, 5), (1, 3, 4, 6)]
+    assert hidden_products(signs, both, most=1) == [(0, 2, 5)]
+    noise = np.random.default_rng(1).normal(size=(500, 1))
+    assert hidden_products(signs, noise) == []
+
+
+def test_shares_of_a_hidden_product_are_shapley_values():
+    from boostlit.core.hidden import product_shares, sign_moments
+    signs, _ = parity(60, 3, [0])
+    signs[:, 2] = np.where(np.arange(60) < 40, signs[:, 0], signs[:, 2])
+    moments = sign_moments(signs, np.full(60, 1/60))
+    share = product_shares(signs, moments)
+    worth = lambda part: np.prod(signs[:, part], axis=1)*np.prod(
+        signs[:, [j for j in range(3) if j not in part]], axis=1).mean()
+    for j in range(3):
+        rest = [i for i in range(3) if i != j]
+        expected = (worth([0, 1, 2]) - worth(rest))/3 + (worth([j]) - worth([]))/3
+        for i in rest: expected = expected + (worth([i, j]) - worth([i]))/6
+        assert np.allclose(share[:, j], expected)

@@ -613,3 +613,76 @@ def test_black_stays_black():
 def test_no_feature_is_drawn_twice():
     drawn = integral.sample_haar(12, 12, 60, step=4)
     assert len(np.unique(drawn)) == len(drawn) == 60
+
+
+def test_counts_of_nothing_stay_nothing():
+    from boostlit.images.blocks import BilinearBlocks, normalise_blocks
+    X = BilinearBlocks(np.array([0, 1, 2]), np.array([0, 1], np.uint16), np.array([0., 3.]),
+                       (1, 2, 2))
+    assert normalise_blocks(X, "component").values.tolist() == [0., 1.]
+
+
+def test_windows_of_one_pixel():
+    from boostlit.images.components import window_axis
+    start, side = window_axis(5, 1, 5)
+    assert start.tolist() == [0, 1, 2, 3, 4] and side == 1
+
+
+def test_waves_look_along_their_directions():
+    from boostlit.images.descriptors import _wave_bank
+    bank = _wave_bank(64, 1, 4)
+    y, x = np.meshgrid(np.fft.fftfreq(64), np.fft.fftfreq(64), indexing="ij")
+    for k, wave in enumerate(bank):
+        at = np.unravel_index(wave.argmax(), wave.shape)
+        assert abs(np.arctan2(y[at], x[at]) - k*np.pi/4) < .1
+
+
+def test_images_need_all_their_pointers():
+    from boostlit.images.kernels import _check_images
+    given = np.zeros(0, np.uint16), np.zeros(0), np.zeros(2), 2, 0, 2, np.zeros((2, 1))
+    _check_images(np.zeros(5, np.int64), *given)
+    with pytest.raises(ValueError, match="with 4 pointers"):
+        _check_images(np.zeros(4, np.int64), *given)
+
+
+def test_pictures_of_the_allowed_size_are_not_touched():
+    img = np.zeros((20, 30), np.uint8)
+    assert images.resize_image(img, max_side=30) is img
+    assert images.resize_image(img, max_pixels=600) is img
+
+
+def test_features_that_reach_beyond_the_window():
+    from boostlit.images.integral import HAAR, haar_values
+    img = np.zeros((20, 20), np.uint8)
+    haar_values(img, np.array([(0, 0, 0, 4, 7)], HAAR), 18, 14)
+    for wide in ((0, 0, 0, 4, 8), (0, 0, 1, 4, 7), (1, 0, 0, 10, 4)):
+        with pytest.raises(ValueError, match="beyond the window"):
+            haar_values(img, np.array([wide], HAAR), 18, 14)
+
+
+def test_fisher_vectors_by_their_formula():
+    from sklearn.mixture import GaussianMixture
+    from boostlit.images.transformers import fisher_sums, fisher_vector, responsibilities
+    rng = np.random.default_rng(0)
+    P = rng.normal(size=(60, 3))*[1, 2, .5] + np.where(rng.random((60, 1)) < .5, 2., -1.)
+    mix = GaussianMixture(2, covariance_type="diag", random_state=0).fit(P)
+    gamma = responsibilities(P, mix)
+    assert np.allclose(gamma, mix.predict_proba(P), atol=1e-9)
+    parts = []
+    for k in range(2):
+        t = (P - mix.means_[k])/np.sqrt(mix.covariances_[k])
+        parts.append([gamma[:, k]@t/np.sqrt(mix.weights_[k]),
+                      gamma[:, k]@(t**2 - 1)/np.sqrt(2*mix.weights_[k])])
+    v = np.r_[parts[0][0], parts[1][0], parts[0][1], parts[1][1]]/60
+    v = np.sign(v)*np.sqrt(np.abs(v))
+    halves = [fisher_sums(P[a:b], gamma[a:b]) for a, b in ((0, 25), (25, 60))]
+    assert np.allclose(fisher_vector(halves, mix), v/np.linalg.norm(v), atol=1e-9)
+
+
+def test_drawn_patches_are_those_of_stored_results():
+    pytest.importorskip("cv2")
+    from boostlit.images.codebook import describe, sample_descriptors
+    data = png(picture(40, 40))
+    D = sample_descriptors([data], per_image=5)
+    every, _ = describe(data)
+    assert [int(np.abs(every - d).sum(1).argmin()) for d in D] == [7, 2, 12, 13, 8]

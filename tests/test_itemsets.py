@@ -588,3 +588,30 @@ def test_counting_patterns_hears_ctrl_c(monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         count_patterns(np.ones((2, 4), bool), 4)
     assert len(calls) == 1 and calls[0][-1] < 2**62      # slices, not one endless call
+
+
+def test_level_by_level():
+    from boostlit.mining.itemsets import apriori
+    rng = np.random.default_rng(0)
+    X = rng.random((30, 5)) < .6
+    expected = {frozenset(s): int(X[:, list(s)].all(1).sum()) for k in range(1, 6)
+                for s in itertools.combinations(range(5), k)}
+    found = apriori([set(np.flatnonzero(row)) for row in X], 6)
+    assert found == {s: n for s, n in expected.items() if n >= 6} and max(map(len, found)) > 2
+
+
+def test_as_many_sets_as_are_allowed():
+    X = np.random.default_rng(0).random((20, 5)) < .7
+    count = len(mine_itemsets(X, 3))
+    assert len(mine_itemsets(X, 3, max_sets=count)) == count
+    with pytest.raises(ValueError, match="more than"): mine_itemsets(X, 3, max_sets=count - 1)
+
+
+def test_searches_of_more_than_a_few_nodes_end():
+    from boostlit.mining.weighted_search import best_itemset_reference
+    rng = np.random.default_rng(0)
+    X, u = rng.random((80, 18)) < .5, rng.normal(size=80)
+    found, nodes, done = best_itemsets(X, u)
+    (items, omega, gain), _ = best_itemset_reference(X, u)
+    assert done and nodes > 130 and found[0][1] == omega and found[0][2] == pytest.approx(gain)
+    assert best_itemset_reference(np.zeros((3, 2), bool), -np.ones(3))[0] == ((), -1, 3.)

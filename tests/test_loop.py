@@ -256,3 +256,19 @@ def test_a_master_on_its_own_knows_chance():
     assert AdaBoost().answer(state, np.array([-1., -1., 1., -1.]), 0.) == 0
     state.sampled = True                      # it was better on the rows that were seen
     assert AdaBoost().answer(state, np.array([-1., -1., 1., -1.]), 0.) < 0
+
+
+def test_masters_know_that_a_sample_was_shown():
+    from boostlit.core.loop import _Talk
+    from boostlit import AdaBoost, StumpOracle
+    X, y = np.arange(4.)[:, None], np.array([1., -1., 1., -1.])
+    assert not _Talk(StumpOracle(X), AdaBoost(), y).state.sampled
+    assert _Talk(StumpOracle(X), AdaBoost(), y, sample=lambda w: w).state.sampled
+    part = StumpOracle(X)
+    part.partial = True
+    assert _Talk(part, AdaBoost(), y).state.sampled
+
+
+def test_prices_of_silence():
+    from boostlit.core.masters import SILENCE
+    assert [SILENCE[how](3) for how in ("guess", "mistake", "ignore")] == [2/3, 1., 0.]

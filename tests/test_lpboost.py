@@ -653,3 +653,85 @@ def test_the_link_does_not_know_the_unit_of_the_scores():
     assert np.allclose(one["shift"], large["shift"], atol=1e-4)
     model = LogisticRegression(C=1e4).fit(scores, codes)
     assert np.allclose(one["scale"], model.coef_[0], rtol=.05)
+
+
+def test_balls_and_clouds():
+    from boostlit.lpboost.one_class import ball_columns, toy_points
+    H = ball_columns(np.array([[0., 0.], [3., 4.]]), np.array([[0., 0.], [3., 0.]]), [1., 4.])
+    assert H.tolist() == [[1, 0, 1, 1], [0, 0, 0, 1]]
+    points, labels = toy_points(400, 20)
+    assert np.allclose(points[labels > 0][:200].mean(0), (-2, 1), atol=.2)
+    assert np.allclose(points[labels > 0][200:].mean(0), (-.5, -1.5), atol=.2)
+
+
+def test_the_link_of_the_prior():
+    from boostlit.lpboost.choosing import prior_link
+    codes = np.array([0, 0, 0, 1, 1, 2])
+    link = prior_link(codes, np.full(6, 1/6), 3)
+    expected = (np.array([3, 2, 1]) + .5)/7.5
+    assert np.allclose(np.exp(link["shift"]), expected) and (link["scale"] == 0).all()
+
+
+def test_value_of_a_combination_against_the_positives():
+    from boostlit.lpboost.column_generation import program_value
+    value = program_value(np.array([-1., -2.]), np.ones(2), np.full(2, .5), "1.5-class")
+    assert value == (-1.5, (0., 0.))
+
+
+def test_a_constant_learner_is_a_leaf():
+    from sklearn.dummy import DummyClassifier
+    from boostlit.lpboost.languages import pack_tree
+    tree = pack_tree(DummyClassifier(strategy="most_frequent").fit([[0.]], [-1]))
+    assert tree["feature"].tolist() == [-1] and tree["value"].tolist() == [-1.]
+
+
+def test_what_counts_as_no_weight():
+    from boostlit.lpboost.programs import least
+    assert least(np.full(200, .5)) == 1e-12 and least(np.full(201, .5)) == 5e-4
+    assert least(np.zeros(201)) == 1e-12
+
+
+def test_terms_of_two_classes_are_drawn_without_a_class():
+    import matplotlib.pyplot as plt
+    from boostlit.lpboost.estimators import plot_pattern_terms
+    rng = np.random.default_rng(0)
+    X = rng.random((60, 3))
+    for y, named in ((X[:, 0] > .5, False), (np.digitize(X[:, 0], [.3, .6]), True)):
+        est = LPBoostClassifier(nu=.2, oracle="stumps").fit(X, y)
+        names = [t.get_text() for t in plot_pattern_terms(est).get_yticklabels()]
+        assert names and all((n in est.terms_["text"].to_pylist()) is not named for n in names)
+        plt.close("all")
+
+
+def test_scores_that_are_all_alike_have_no_spread():
+    from types import SimpleNamespace
+    from boostlit.lpboost.choosing import spread_of
+    for size, spread in ((2., 2.), (2e-9, 2e-9), (1e-9, 1.), (0., 1.)):
+        part = SimpleNamespace(state=SimpleNamespace(y=np.array([1., -1.]), start=np.full(2, .5)),
+                               margins=lambda _: np.full(2, size))
+        assert spread_of(part, None) == spread
+
+
+def test_the_dual_of_the_half_class_knows_the_weights():
+    rng = np.random.default_rng(0)
+    H, y = (rng.random((30, 6)) < .6).astype(float), np.where(np.arange(30) < 20, 1., -1.)
+    primal, dual = one_and_half_lp(H, y, .3), one_and_half_dual(H, y, .3)
+    assert dual.objective == pytest.approx(primal.objective, abs=1e-8)
+    assert dual.alpha.min() >= -1e-9 and dual.alpha.sum() == pytest.approx(1)
+    assert np.allclose(dual.rho, primal.rho, atol=1e-6)
+
+
+def test_importances_are_shares():
+    X = np.random.default_rng(0).random((60, 3))
+    est = LPBoostClassifier(nu=.2, oracle="stumps").fit(X, X[:, 0] + .2*X[:, 1] > .6)
+    assert est.feature_importances_.sum() == pytest.approx(1)
+    assert est.feature_importances_.argmax() == 0
+
+
+def test_the_program_weighs_its_examples():
+    rng = np.random.default_rng(0)
+    H, y = np.where(rng.random((30, 6)) < .6, 1., -1.), np.where(rng.random(30) < .5, 1., -1.)
+    found = two_class_lp(H, y, .4)
+    assert found.weights.min() >= -1e-9 and found.weights.sum() == pytest.approx(1)
+    best = (H.T@(y*found.weights)).max()                # no hypothesis has a larger edge
+    assert best == pytest.approx(found.objective, abs=1e-7)

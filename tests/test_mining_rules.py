@@ -283,3 +283,34 @@ def test_too_many_rules_are_refused_before_they_are_made():
     with pytest.raises(ValueError, match="rules"):
         association_rules(wide, 3, .5, "any", max_sets=5000)
     assert len(association_rules(wide, 3, .5, max_sets=5000, redundant=True)) == 12*(2**11 - 1)
+
+
+def test_measures_of_the_drop_in():
+    from boostlit.mining.drop_in import _MEASURES, _confidences, _measures
+    s, a, c = .2, .5, .4
+    forth, back = s/a, s/c
+    found = _measures(*map(np.array, (s, a, c, forth, back, 1.)))
+    expected = (a, c, s, forth, forth/c, 1., s - a*c, (1 - c)/(1 - forth),
+                (s - a*c)/max(s*(1 - a), a*(c - s)), s/(a + c - s), (forth - c)/(1 - c),
+                (forth + back)/2)
+    assert all(np.isclose(found[name], e) for name, e in zip(_MEASURES, expected))
+    frame = pd.DataFrame({"x": [1, 1, 0, np.nan, 1], "y": [1, 0, 1, 1, np.nan]})
+    forth, back, known = _confidences([(("x",), ("y",))], frame)
+    assert forth == [1/2] and back == [1/2] and known == [3/5]
+
+
+def test_sparse_frames_of_the_drop_in():
+    import scipy.sparse as sp
+    frame = pd.DataFrame.sparse.from_spmatrix(sp.csr_matrix(np.eye(3, dtype=bool)))
+    assert len(frequent_patterns.apriori(frame, .3)) == 3
+    frame.columns = [1, 2, 3]
+    with pytest.raises(ValueError, match="start with `0`"): frequent_patterns.apriori(frame, .3)
+
+
+def test_rules_of_the_drop_in_need_sets():
+    sets = frequent_patterns.apriori(one_hot(BASKETS), .4, use_colnames=True)
+    rules = frequent_patterns.association_rules(sets, metric="jaccard", min_threshold=0.)
+    assert len(rules) and np.allclose(rules["jaccard"], rules["support"]/(
+        rules["antecedent support"] + rules["consequent support"] - rules["support"]))
+    with pytest.raises(ValueError, match="expected a frame of frequent sets"):
+        frequent_patterns.association_rules(sets.iloc[:0])

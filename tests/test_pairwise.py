@@ -965,3 +965,76 @@ def test_the_first_of_a_gallery():
     assert (np.asarray(first[0]) == np.asarray(whole[0])[:, :1]).all()
     for k in (0, -1):
         with pytest.raises(ValueError, match="positive k"): est.rank(query, gallery, k=k)
+
+
+def test_cuts_lie_between_different_values():
+    z, w = np.array([1., -1., 1., -1.]), np.full(4, .25)
+    gain, threshold, above, below = best_threshold(np.array([0., 0., 1., 1.]), z, w)
+    assert (gain, threshold, above, below) == (0., .5, 0., 0.)
+    gain, threshold, above, below = best_threshold(np.array([0., 1., 3., 4.]), z, w)
+    assert gain == pytest.approx(1/3) and threshold == .5
+    assert below == 1. and above == pytest.approx(-1/3)
+    assert best_threshold(np.zeros(4), z, w)[0] == -1
+
+
+def test_the_second_stump_sees_the_weights_of_the_first():
+    rng = np.random.default_rng(0)
+    X, z = rng.normal(size=(40, 3)), np.where(rng.random(40) < .5, 1., -1.)
+    (first, second), _ = gentle_stumps(X, z, 2)
+    f, theta, a, b = first
+    w = np.exp(-z*np.where(X[:, f] > theta, a, b))
+    found = [best_threshold(x, z, w/w.sum()) for x in X.T]
+    best = int(np.argmax([g for g, *_ in found]))
+    assert second[0] == best and np.allclose(second[1:], found[best][1:])
+
+
+def test_scatter_of_differences():
+    from boostlit.pairwise.boosting import reference_direction
+    from boostlit.pairwise.lifting import _weighted_columns, difference_scatter
+    rng = np.random.default_rng(0)
+    pairs, w = rng.normal(size=(9, 2, 3)), rng.random(9)
+    D = pairs[:, 0] - pairs[:, 1]
+    expected = sum(v*np.outer(d, d) for v, d in zip(w, D))/w.sum()
+    assert np.allclose(difference_scatter(pairs, w), expected)
+    axes = rng.normal(size=(3, 2))
+    assert np.allclose(_weighted_columns(D, axes), D@axes)
+    z = np.where(rng.random(9) < .5, 1., -1.)
+    p = reference_direction(D[:, :2], z, w/w.sum())
+    assert np.linalg.norm(p) == pytest.approx(1)
+
+
+def test_shares_of_a_fair_draw():
+    from boostlit.pairwise.pairs import pair_counts
+    assert pair_counts(4, 12, 12) == (3, 2, 12)
+    with pytest.raises(ValueError, match="positive multiple of 6"): pair_counts(4, 12, 7)
+
+
+def test_classes_with_one_mean_have_no_axis():
+    from boostlit.pairwise.projection import discriminant_axes
+    X = np.array([[1., 0.], [-1., 0.], [0., 2.], [0., -2.]])
+    *_, axes, spread = discriminant_axes(X, np.array([0, 0, 1, 1]), np.full(4, .25))
+    assert spread.tolist() == [0.] and axes.shape == (2, 1)
+
+
+def test_equal_error_rates_of_simple_curves():
+    from boostlit.pairwise.verification import ErrorRates
+    cuts = np.array([-np.inf, 0., 1.])
+    curve = ErrorRates(cuts, np.array([1., .5, 0.]), np.array([0., .25, 1.]))
+    assert equal_error_rate(curve) == pytest.approx(.4)
+    assert equal_error_rate(curve._replace(false_non_match=np.array([0., .5, 1.]))) == .5
+
+
+def test_exact_weights_sum_to_one():
+    from boostlit.pairwise.boosting import ExactGentle
+    master, y = ExactGentle(), np.array([1., 1., -1.])
+    state = master.start(y, np.full(3, 1/3), 2)
+    master.update(state, np.array([.5, -.5, -.25]), 1.)
+    w = np.exp(-y*[.5, -.5, -.25])
+    assert np.allclose(state.weights, w/w.sum()) and state.loss == pytest.approx(w.mean())
+
+
+def test_drawn_pairs_are_those_of_stored_results():
+    from boostlit.pairwise.pairs import train_test_pairs
+    train, z, test, _ = train_test_pairs(np.repeat(np.arange(5), 4), n_pairs=6, random_state=0)
+    assert train.tolist() == [[8, 11], [13, 10], [15, 14], [3, 1], [0, 12], [2, 9]]
+    assert test.tolist() == [[17, 6], [19, 16], [18, 7], [5, 4]]

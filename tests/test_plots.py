@@ -182,3 +182,22 @@ def test_shapes_of_a_regressor_are_refused():
     est = GentleBoostRegressor(n_estimators=2).fit(np.arange(9.)[:, None], np.arange(9.))
     with pytest.raises(ValueError, match="fitted classifiers that are sums of stumps"):
         ShapeDisplay.from_estimator(est)
+
+
+def test_another_kind_of_history_is_drawn_by_its_first_columns():
+    import pyarrow as pa
+    from types import SimpleNamespace
+    table = pa.table({n: np.arange(3.) for n in ("a", "b", "c", "d")})
+    ax = P.plot_history(SimpleNamespace(history_=table))
+    assert len(ax.lines) == 3
+    plt.close("all")
+
+
+def test_grids_reach_beyond_the_thresholds():
+    from types import SimpleNamespace
+    from boostlit.core.explaining import default_grid
+    est = SimpleNamespace(categories_=[None, ["a", "b"]])
+    grid = default_grid(est, 0, np.array([3., 1., np.inf, 1.]))
+    assert grid.tolist() == [.8, 1., np.nextafter(1., 2.), 3., np.nextafter(3., 4.), 3.2]
+    assert default_grid(est, 1, np.array([0.])).tolist() == [0., 1.]
+    assert default_grid(est, 0, np.array([np.inf])).tolist() == [0.]

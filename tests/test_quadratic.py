@@ -591,3 +591,39 @@ def test_probabilities_of_many_products_are_tempered():
         assert (est.classes_[votes] == est.predict(X[150:])).all()
     short = QuadraticBoostClassifier(n_estimators=4, random_state=0).fit(X, y > 0)
     assert vote_scale(short) == 1
+
+
+def test_bits_of_rows_depend_on_the_whole_seed():
+    from boostlit.quadratic.boosting import content_bits
+    marks = np.arange(50, dtype=np.uint64)
+    bits = [content_bits(marks, seed, 20) for seed in (1, 1 + 128, 1 + 2**20)]
+    assert all((a != b).any() for a, b in ((bits[0], bits[1]), (bits[0], bits[2])))
+    assert bits[0].max() < 2**20 and np.array_equal(bits[0], content_bits(marks, 1, 20))
+
+
+def test_growth_of_products():
+    from boostlit.quadratic.capacity import product_growth
+    bound = product_growth(lambda m: 2*m)
+    assert [bound(m) for m in (2, 5, 8)] == [4, 22, 58]
+
+
+def test_random_signs_are_signs():
+    from boostlit.quadratic.relabelling import random_signs
+    signs = random_signs(np.random.default_rng(0), (3, 40))
+    assert set(np.unique(signs)) == {-1., 1.} and signs.shape == (3, 40)
+
+
+def test_both_forms_of_a_move_agree():
+    from types import SimpleNamespace
+    from boostlit.quadratic import kernels as engine
+    rng = np.random.default_rng(0)
+    codes = np.array([rng.integers(0, 4, 20), rng.integers(0, 3, 20)], np.uint8)
+    axes, step = np.array([[3, 2, 0, 0]]), rng.normal(size=(9, 2))
+    results = []
+    for form in (engine._move_in_loops.function, engine._move_in_numpy):
+        fit = SimpleNamespace(values=np.zeros((15, 2)), scores=np.zeros((20, 2)),
+                              slopes=np.ones((18, 4)))
+        sums = np.zeros((12, 4))
+        form(codes, 0, 1, axes, 0, 1, 0, 18, sums, step, fit, 3)
+        results.append((fit.values, fit.scores, fit.slopes, sums))
+    for a, b in zip(*results): assert np.allclose(a, b) and np.abs(a).sum() > 0

@@ -355,3 +355,28 @@ def test_smiles_are_read_wherever_graphs_are():
 @pytest.mark.parametrize("make", [nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph])
 def test_graphs_that_are_not_simple_are_refused(make):
     with pytest.raises(ValueError, match="simple undirected"): to_graph_set([make([(0, 1)])])
+
+
+def test_images_of_a_pattern_are_counted_once():
+    from boostlit.mining.graph_kernels import count_images
+    emb, least = np.array([[0, 1], [0, 2], [3, 4]], np.int32), np.zeros(2, np.int32)
+    graph = np.array([0, 0, 0, 1, 1], np.int32)
+    count_images(emb, graph, np.zeros(5, np.int32), np.zeros(2, np.int32), least)
+    assert least.tolist() == [1, 1]
+    emb = np.array([[0, 1], [1, 0]], np.int32)
+    count_images(emb, graph, np.zeros(5, np.int32), np.zeros(2, np.int32), least)
+    assert least.tolist() == [2, 0]
+
+
+def test_patterns_as_smarts():
+    from boostlit.mining.molecules import pattern_smarts
+    code = [[0, 1, 0, 1], [1, 2, 0, 0], [2, 0, 1, 0]]
+    assert pattern_smarts(0, code, ["C", "N+1"], ["-", "="]) == "[C+0]=1-[N+1]-[C+0]=1"
+
+
+def test_two_nodes_are_drawn_side_by_side():
+    import matplotlib.pyplot as plt
+    from boostlit.mining.subgraphs import plot_pattern
+    ax = plot_pattern(0, np.array([[0, 1, 0, 1]]), ["A", "B"], ["x"])
+    assert ax.collections[0].get_offsets().tolist() == [[0, 0], [1, 0]]
+    plt.close("all")

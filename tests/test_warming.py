@@ -4,6 +4,8 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+import numpy as np
+import pytest
 
 HERE = Path(__file__).parent
 # other work than that of the warm-up: the estimators of tests/test_bad_input.py on their own data
@@ -47,3 +49,25 @@ def test_the_counter_can_fail(tmp_path):
     code = WORK.replace("for name in ESTIMATORS:", 'for name in ["AdaBoostClassifier"]:')
     found = json.loads(run("-c", code, NUMBA_CACHE_DIR=str(tmp_path)).stdout.splitlines()[-1])
     assert found["made"]
+
+
+def test_kernels_run_as_they_are_told():
+    from boostlit.core.kernels import Budget
+    budget = Budget(100)
+    for mode, steps, pays in (("python", 10**9, True), ("compiled", 1, False), ("auto", 60, True),
+                              ("auto", 60, False), ("auto", 40, True)):
+        budget.mode = mode
+        assert budget.pays(steps) is pays, (mode, steps)
+
+
+def test_signed_indices_are_looked_at():
+    from boostlit.core.kernels import Arg, kernel
+    @kernel(x=Arg("float64", "n"), k=Arg("int64 uint8", "m", below="n"))
+    def picked(x, k):
+        total = 0.
+        for i in k: total += x[i]
+        return total
+    x = np.arange(3.)
+    assert picked(x, np.array([2, 2])) == 4 and picked(x, np.array([1], np.uint8)) == 1
+    for wrong in (np.array([3]), np.array([-1]), np.array([3], np.uint8)):
+        with pytest.raises(ValueError, match="k holds an index"): picked(x, wrong)

@@ -31,7 +31,7 @@ from ..quadratic.boosting import (BY_CONTENT, QuadraticBoostClassifier, check_pa
 from .training import (DistributedStumpOracle, as_fitted, ask, boost_on_workers,
                                            code_sums, dask_client, distributed_adaboost,
                                            distributed_gentleboost, lane_answers, lane_histograms,
-                                           mean_row, outputs_of, same_stumps, vote)
+                                           mean_row, open_journal, outputs_of, same_stumps, vote)
 from ..core.stumps import STUMP, UNIT
 
 # %% ../../nbs/distributed/02_search.ipynb #4b4570f8
@@ -140,6 +140,8 @@ def distributed_quadraticboost(oracle,                # a `DistributedStumpOracl
                                criterion:str="error", # "error" or "entropy"
                                random_state=None,     # seed of the random labels
                                verbose:bool=False,    # progress bar?
+                               # file that keeps the rounds; None for none
+                               checkpoint=None,
                               ):                      # a fitted `QuadraticBoostClassifier`
     """Quadratic boosting by relabelling over a partitioned table; one class against the rest for
     more than two."""
@@ -148,16 +150,16 @@ def distributed_quadraticboost(oracle,                # a `DistributedStumpOracl
                                    max_bins=oracle.plan.max_bins, random_state=random_state)
     check_parameters(est)
     K, rng, runs = len(oracle.plan.classes), check_random_state(random_state), []
+    seed = random_state if isinstance(random_state, (int, np.integer)) else None
+    journal = open_journal(oracle, checkpoint, ("quadratic", n_estimators, n_restarts, max_inner,
+                                                degree, criterion, seed), rng)
+    def find(spent):
+        most = max(1, min(degree, n_estimators - spent))
+        state, wrong, h = best_product(oracle, rng, n_restarts, max_inner, most, criterion)
+        return state, h, *vote(wrong, state[0], 2)
     for k in [1] if K == 2 else range(K):
         oracle.start("adaboost", k)
-        left = [n_estimators]
-        def find():
-            state, wrong, h = best_product(
-                oracle, rng, n_restarts, max_inner, max(1, min(degree, left[0])), criterion
-            )
-            left[0] -= len(h)
-            return state, h, *vote(wrong, state[0], 2)
-        runs.append(boost_on_workers(oracle, find, n_estimators, len, verbose))
+        runs.append(boost_on_workers(oracle, find, n_estimators, journal, len, verbose))
     est.n_machines_ = len(runs)
     est.sizes_ = np.array([len(h) for r in runs for h in r.hypotheses], np.int64)
     est.stumps_ = np.concatenate([h for r in runs for h in r.hypotheses])
@@ -310,23 +312,12 @@ def compare_models(name,               # a data set
 # %% ../../nbs/distributed/02_search.ipynb #e028e5df
 def _compare(name, oracle, features, y, rounds, spent, before):
     "The comparison itself."
-    pairs = [
-        (
-            "AdaBoost",
-            AdaBoostClassifier(n_estimators=rounds),
-            lambda: distributed_adaboost(oracle, rounds),
-        ),
-        (
-            "Gentle AdaBoost",
-            GentleBoostClassifier(n_estimators=rounds),
-            lambda: distributed_gentleboost(oracle, rounds),
-        ),
-        (
-            "quadratic",
-            QuadraticBoostClassifier(n_estimators=spent, random_state=0),
-            lambda: distributed_quadraticboost(oracle, spent, random_state=0),
-        ),
-    ]
+    pairs = [("AdaBoost", AdaBoostClassifier(n_estimators=rounds),
+              lambda: distributed_adaboost(oracle, rounds)),
+             ("Gentle AdaBoost", GentleBoostClassifier(n_estimators=rounds),
+              lambda: distributed_gentleboost(oracle, rounds)),
+             ("quadratic", QuadraticBoostClassifier(n_estimators=spent, random_state=0),
+              lambda: distributed_quadraticboost(oracle, spent, random_state=0))]
     rows, gap = [], lambda a, b: float(np.abs(a - b).max())
     for method, est, train in pairs:
         if before is not None: before(oracle)
@@ -419,6 +410,8 @@ def fit_on_cluster(estimator,          # AdaBoost-, GentleBoost- or QuadraticBoo
                    target,             # column of the labels; with an array, the labels
                    client=None,        # a `distributed.Client`; None for the current one
                    weight=None,        # column of sample weights; with an array, the weights
+                   # file that keeps the finished rounds: a fit that finds it goes on from there
+                   checkpoint=None,
                   ):                   # a fitted copy
     "Fit an estimator to a table in pieces: the model that one machine would learn."
     settings, usual = twin_settings(estimator), estimator.get_params(deep=False)
@@ -431,6 +424,6 @@ def fit_on_cluster(estimator,          # AdaBoost-, GentleBoost- or QuadraticBoo
         data = array_tables(data, target, weight)
         target, weight = "label", None if weight is None else "weight"
     oracle = DistributedStumpOracle(data, target, client, weight, nominal, usual["max_bins"])
-    found = TWINS[type(estimator)](oracle, **settings)
+    found = TWINS[type(estimator)](oracle, **settings, checkpoint=checkpoint)
     if array: del found.feature_names_in_       # an array has none
     return found
