@@ -40,6 +40,8 @@ MAKE = {
                                                           random_state=0),
     "glass": lambda: boostlit.GlassBoxClassifier(n_bags=2, max_cycles=60),
     "rules": lambda: boostlit.CompositionalBoostClassifier(n_estimators=15),
+    "program": lambda: boostlit.LPBoostClassifier("stumps", nu=.3),
+    "linked": lambda: boostlit.LPBoostClassifier("stumps", nu=.3, calibrate=True),
 }
 CASES = [(name, many) for name in MAKE for many in (False, True)
          if not (name == "entropy" and many)]
@@ -145,3 +147,10 @@ def test_codes_without_words_that_were_not_seen():
     exec(to_python(est), space)
     told = [space["predict_proba"](row) for row in new.tolist()]
     assert np.allclose(told, est.predict_proba(new))
+
+
+def test_a_program_over_trees_refuses_with_a_sentence():
+    X, y = load_wine(return_X_y=True)
+    model = boostlit.LPBoostClassifier("trees", nu=.3).fit(X, y)
+    with pytest.raises(ValueError, match="over trees cannot be taken away, one over stumps can"):
+        to_json(model)
