@@ -200,6 +200,6 @@ def choose_program(est:Any,       # with make_oracle, merge, classes_, random_st
     losses = np.array([honest_loss(h, K) for h in held])
     best = int(losses[:, 0].argmin())
     worth = losses[best, 0] < losses[best, 1] - 3/len(codes)    # more than luck with two numbers
-    own = held[best]
-    link = fit_link(own.scores, own.codes, own.weights, K) if worth else prior_link(*task[1:], K)
+    own, everyone = held[best], (task[1], task[2], K)
+    link = fit_link(own.scores, own.codes, own.weights, K) if worth else prior_link(*everyone)
     return NuChoice(best, link, losses[:, 0], float(losses[best, 1]))
