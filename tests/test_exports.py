@@ -40,6 +40,8 @@ MAKE = {
                                                           random_state=0),
     "glass": lambda: boostlit.GlassBoxClassifier(n_bags=2, max_cycles=60),
     "rules": lambda: boostlit.CompositionalBoostClassifier(n_estimators=15),
+    "program": lambda: boostlit.LPBoostClassifier("stumps", nu=.3),
+    "linked": lambda: boostlit.LPBoostClassifier("stumps", nu=.3, calibrate=True),
 }
 CASES = [(name, many) for name in MAKE for many in (False, True)
          if not (name == "entropy" and many)]
@@ -152,3 +154,10 @@ def test_long_sums_are_written_with_little_depth():
     text = balanced([str(k) for k in range(100)])
     assert eval(text) == 4950 and text.count("((((((") == 0 and balanced([]) == "0e0"
     assert balanced(["1", "2"]) == "(1 + 2)"
+
+
+def test_a_program_over_trees_refuses_with_a_sentence():
+    X, y = load_wine(return_X_y=True)
+    model = boostlit.LPBoostClassifier("trees", nu=.3).fit(X, y)
+    with pytest.raises(ValueError, match="over trees cannot be taken away, one over stumps can"):
+        to_json(model)

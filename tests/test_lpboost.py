@@ -20,7 +20,7 @@ from boostlit.lpboost.column_generation import (ColumnOracle, HighsMaster, Linpr
                                                 lpboost_reference, sparse_column)
 from boostlit.lpboost.estimators import (LPBoostClassifier, OneAndHalfClassLPBoost,
                                          OneClassLPBoost, planted_graphs)
-from boostlit.lpboost.choosing import fit_link
+from boostlit.lpboost.choosing import MOST_ROWS, fit_link, trial_rows
 from boostlit.lpboost.linear_program import (check_nu, margin_shares, soft_margin,
                                              threshold_columns, two_class_dual, two_class_lp)
 from boostlit.lpboost.one_class import one_and_half_dual, one_and_half_lp, one_class_lp
@@ -735,3 +735,15 @@ def test_the_program_weighs_its_examples():
     assert found.weights.min() >= -1e-9 and found.weights.sum() == pytest.approx(1)
     best = (H.T@(y*found.weights)).max()                # no hypothesis has a larger edge
     assert best == pytest.approx(found.objective, abs=1e-7)
+
+
+def test_of_many_rows_a_share_of_every_class_decides_on_nu():
+    codes = np.r_[np.zeros(9000, int), np.ones(998, int), 2, 2]
+    task = np.arange(len(codes))[:, None], codes, np.linspace(1, 2, len(codes))
+    rows, drawn, weights = trial_rows(task, np.random.RandomState(0))
+    assert np.bincount(drawn).tolist() == [3600, 400, 1]      # a class of two rows is there, too
+    assert (codes[rows[:, 0]] == drawn).all() and (task[2][rows[:, 0]] == weights).all()
+    again = trial_rows(task, np.random.RandomState(0))[0]
+    assert (again == rows).all() and len(np.unique(rows)) == len(rows)
+    few = tuple(part[:MOST_ROWS] for part in task)
+    assert trial_rows(few, np.random.RandomState(0)) is few

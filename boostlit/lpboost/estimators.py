@@ -7,9 +7,9 @@ more, one class, and one and a half."""
 __all__ = ['NU_PATH', 'NU_PATH_MANY', 'read_inputs', 'named_language', 'read_graphs', 'hold_graphs',
            'check_program', 'refuse_controls', 'program_master', 'spoken', 'keep_programs',
            'choose_by_held_out', 'try_trees', 'LPBoostClassifier', 'read_classes', 'finish_link',
-           'learnt_nothing', 'ContrastOracle', 'reference_rows', 'place_centres', 'OneClassLPBoost',
-           'reference_of', 'set_offset', 'described_class', 'OneAndHalfClassLPBoost',
-           'planted_graphs', 'plot_pattern_terms', 'plot_patterns']
+           'learnt_nothing', 'linked_scores', 'program_card', 'ContrastOracle', 'reference_rows',
+           'place_centres', 'OneClassLPBoost', 'reference_of', 'set_offset', 'described_class',
+           'OneAndHalfClassLPBoost', 'planted_graphs', 'plot_pattern_terms', 'plot_patterns']
 
 # %% ../../nbs/lpboost/05_estimators.ipynb #f623bb88
 from collections.abc import Iterator
@@ -26,6 +26,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ..core.boosters import (Booster, begin_run, check_controls, check_number,
                                     nominal_of, store, weigh_rows)
 from ..core.controls import hold_out
+from ..core.exports import Scorecard, make_card, probed_term
 from ..core.loop import Callback, Progress, Run, converse
 from ..core.plots import PALETTE
 from ..core.tables import (encode_labels, history_table, normalise_weights, refuse_words,
@@ -576,12 +577,7 @@ class LPBoostClassifier(_LinearBooster):
         -------
         ndarray
         """
-        return self._linked(self.program_scores(X))
-
-    def _linked(self, scores):
-        link = getattr(self, "link_", None)
-        if link is not None: return link_scores(link, scores)
-        return scores[:, 0] if scores.shape[1] == 1 else scores
+        return linked_scores(self, self.program_scores(X))
 
     def staged_decision_function(self, X:"ArrayLike")->"Iterator[np.ndarray]":
         """Scores after every round; classes that needed fewer rounds keep their last score.
@@ -599,7 +595,7 @@ class LPBoostClassifier(_LinearBooster):
         rows = self.read_rows(X)
         runs = [list(model_stages(self, m, rows)) for m in self.models_]
         for r in range(max(map(len, runs))):
-            yield self._linked(np.column_stack([s[min(r, len(s) - 1)] for s in runs]))
+            yield linked_scores(self, np.column_stack([s[min(r, len(s) - 1)] for s in runs]))
 
     def proba_of(self, scores:np.ndarray)->np.ndarray: # (n, K)
         """Probabilities of scores; those of an unlinked program count as half the log-odds.
@@ -615,6 +611,16 @@ class LPBoostClassifier(_LinearBooster):
             (n, K)
         """
         return np.exp(log_probabilities(scores if getattr(self, "link_", None) else 2*scores))
+
+    def scorecard(self)->Scorecard:
+        """Programs over stumps as curves over their columns, see `to_json`.
+
+        Returns
+        -------
+        Scorecard
+        """
+        check_is_fitted(self)
+        return program_card(self)
 
     def targets(self)->np.ndarray:
         """The class that each program speaks for.
@@ -665,6 +671,28 @@ def finish_link(est:Any, task:tuple)->None:
 def learnt_nothing(est:Any)->bool:
     "Is every program made of constants only?"
     return not any((m["alpha"][m["constant"] == 0] > 0).any() for m in est.models_)
+
+# %% ../../nbs/lpboost/05_estimators.ipynb #64ecbd43
+def linked_scores(est:Any, scores:np.ndarray)->np.ndarray: # (n,), or (n, K)
+    "Scores of programs after the link, where there is one."
+    link = getattr(est, "link_", None)
+    if link is not None: return link_scores(link, scores)
+    return scores[:, 0] if scores.shape[1] == 1 else scores
+
+def program_card(est:Any)->Scorecard:
+    "Programs over stumps as one curve per column."
+    if est.language_ != "stumps":
+        raise ValueError(f"a program over {est.language_} cannot be taken away, one over stumps "
+                         "can: oracle='stumps'")
+    def scores(X):
+        own = np.column_stack([model_scores(est, m, X) for m in est.models_])
+        return linked_scores(est, own).reshape(len(X), -1)
+    nothing = scores(np.full((1, est.n_features_in_), np.nan))
+    stumps = np.concatenate([m["patterns"]["stumps"] for m in est.models_])
+    points = lambda j: stumps["threshold"][stumps["feature"] == j]
+    return make_card(est, nothing[0], [probed_term(est, {j: points(j)},
+                                                   lambda X: scores(X) - nothing)
+                                       for j in np.unique(stumps["feature"]).tolist()])
 
 # %% ../../nbs/lpboost/05_estimators.ipynb #ec346616
 class ContrastOracle:

@@ -117,15 +117,18 @@ def coded_margins(columns:CodedColumns, alpha:np.ndarray)->np.ndarray: # a numbe
 def coded_gram(columns:CodedColumns, theta:np.ndarray)->np.ndarray: # (columns, columns)
     "Eq. (3): one joint histogram per pair of features."
     if columns.dense is not None: return columns.dense.gram(theta)
-    out = np.empty((len(columns), len(columns)))
-    for k, (which, cells, cell) in enumerate(columns.parts):
-        for other, others, place in columns.parts[:k]:
-            width = others.shape[1]
+    order = np.concatenate([which for which, _, _ in columns.parts])
+    ends = np.cumsum([0, *(len(which) for which, _, _ in columns.parts)])
+    blocks, out = np.empty((len(order), len(order))), np.empty((len(order), len(order)))
+    for k, (_, cells, cell) in enumerate(columns.parts):
+        here = slice(ends[k], ends[k+1])
+        for other, (_, others, place) in enumerate(columns.parts[:k]):
+            there, width = slice(ends[other], ends[other+1]), others.shape[1]
             joint = np.bincount(cell*width + place, theta, len(cells.T)*width)
-            block = cells @ joint.reshape(-1, width) @ others.T
-            out[np.ix_(which, other)] = block
-            out[np.ix_(other, which)] = block.T
-        out[np.ix_(which, which)] = (cells*np.bincount(cell, theta, len(cells.T))) @ cells.T
+            blocks[here, there] = cells @ joint.reshape(-1, width) @ others.T
+            blocks[there, here] = blocks[here, there].T
+        blocks[here, here] = (cells*np.bincount(cell, theta, len(cells.T))) @ cells.T
+    out[np.ix_(order, order)] = blocks                     # feature by feature, then as they came
     return out
 
 # %% ../../nbs/lpboost/09_interior_point.ipynb #77f23bde
