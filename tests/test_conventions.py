@@ -13,6 +13,7 @@ matplotlib.use("agg")
 import sklearn
 from sklearn.base import clone, is_classifier
 from sklearn.calibration import CalibratedClassifierCV
+from sklearn.metrics import accuracy_score, make_scorer
 from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
@@ -97,11 +98,12 @@ def test_metadata_routing(name):
         cross_validate(
             make_pipeline(
                 FunctionTransformer(),
-                spy.set_fit_request(sample_weight=True).set_score_request(sample_weight=True),
+                spy.set_fit_request(sample_weight=True),
             ),
             X,
             y,
             cv=2,
+            scoring=make_scorer(accuracy_score).set_score_request(sample_weight=True),
             params=dict(sample_weight=w),
             error_score="raise",
         )

@@ -205,8 +205,18 @@ def canonical(name):
 def refused():
     "Top-level modules that are installed here and would not be with the wheel and JupyterLab."
     allowed = closure(ASKED) | {"boostlit", "pip", "setuptools"}
-    return sorted(module for module, homes in metadata.packages_distributions().items()
-                  if not allowed & {canonical(h) for h in homes})
+    homes: dict = {}
+    for dist in metadata.distributions():
+        for module in modules_of(dist):
+            homes.setdefault(module, set()).add(canonical(dist.metadata["Name"]))
+    return sorted(module for module, names in homes.items() if not allowed & names)
+
+
+def modules_of(dist):
+    "Top-level modules of a distribution, by its list of them or by its files."
+    told = (dist.read_text("top_level.txt") or "").split()
+    parts = [f.parts[0].partition(".")[0] for f in dist.files or [] if f.suffix in (".py", ".so")]
+    return set(told) or {name for name in parts if name.isidentifier()}
 
 
 BLOCK = """

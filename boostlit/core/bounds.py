@@ -53,7 +53,7 @@ def stump_dichotomies(P:np.ndarray # (m, p) points
                      )->np.ndarray: # the different sign vectors of axis-parallel stumps, as rows
     "All dichotomies of the points by numeric stumps, constants included."
     P = np.asarray(P)
-    signs = [np.ones(len(P), np.int8)]
+    signs: list = [np.ones(len(P), np.int8)]
     for x in P.T: signs += [np.where(x <= t, 1, -1).astype(np.int8) for t in np.unique(x)[:-1]]
     return np.unique(np.vstack([signs, np.negative(signs)]), axis=0)
 

@@ -401,7 +401,7 @@ def row_hashes(X:np.ndarray # (n, d) float64, C order
     the order of the columns."""
     mask, odd = np.uint64(0x000FFFFFFFFFFFFF), np.uint64(0x9E3779B97F4A7C15)
     shift, other = np.uint64(29), np.uint64(0xBF58476D1CE4E5B9)
-    total = np.zeros(len(X), np.uint64)
+    total: np.ndarray = np.zeros(len(X), np.uint64)
     for column in X.T:                     # no copy of the table, and no compiler on a small worker
         bits = np.where(column == column, column.view(np.uint64) & mask, np.uint64(1))
         bits = (bits + odd)*other

@@ -297,15 +297,9 @@ def _learn_kinds(est, X, nominal):
 
 # %% ../../nbs/core/01_tables.ipynb #cf45bc91
 def _needs_reading(X):
-    "Has a table a column that is not plain numbers?"
-    if type(X).__module__.startswith("pyarrow"): return True
-    if hasattr(X, "select_dtypes"):
-        return not all(isinstance(t, np.dtype) and t.kind in "biuf" for t in X.dtypes)
-    from pyarrow import types as is_
-
-    return not all(
-        is_.is_integer(f.type) or is_.is_floating(f.type) for f in to_arrow(X[:0]).schema
-    )
+    "Is a table more than plain numbers of pandas, whose names every scikit-learn knows?"
+    plain = lambda t: isinstance(t, np.dtype) and t.kind in "biuf"
+    return not hasattr(X, "select_dtypes") or not all(map(plain, X.dtypes))
 
 def _was_read(est):
     "Were the columns in training anything but numbers?"

@@ -269,7 +269,7 @@ def write_atlas(path, rows:list)->Path:
 # %% ../../nbs/lab/11_atlas.ipynb #c846c6a7
 def atlas_rows(path=None)->list: # dicts; numbers as numbers, what is missing left out
     "Rows of a file of the atlas; those of the package by default, none if there is no such file."
-    path = Path(str(path or files("boostlit").joinpath("data", "atlas.csv")))
+    path = Path(str(path or files("boostlit")/"data"/"atlas.csv"))
     if not path.is_file(): return []
     with path.open(encoding="utf-8", newline="") as f:
         return [{k: v if k in _WORDS else float(v) for k, v in r.items() if v != ""}

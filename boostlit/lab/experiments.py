@@ -488,7 +488,7 @@ def store_results(paper:int,   # 0 to 4
                   lost=(),     # keys without the paper, of rows that go
                  )->Path:
     "Merge rows into `ours<paper>.csv`: same key, new value; other rows, links and comments stay."
-    path = Path(str(path or files("boostlit").joinpath("data", f"ours{paper}.csv")))
+    path = Path(str(path or files("boostlit")/"data"/f"ours{paper}.csv"))
     rows = rows.to_pylist() if isinstance(rows, pa.Table) else rows
     merged = {tuple(r[k] for k in KEY): r for r in (_read_csv(path) if path.exists() else [])}
     for key in lost: merged.pop((str(paper), *key), None)

@@ -243,7 +243,7 @@ STORED = ("seed", "method", "accuracy", "one_minus_eer", "chosen", "rounds", "ed
 
 def store_splits(runs, path=None):
     "Write one line for each split and method; lines of other splits on the same codebook stay."
-    path = pathlib.Path(path or str(files("boostlit").joinpath("data", "impossible.csv")))
+    path = pathlib.Path(path or str(files("boostlit")/"data"/"impossible.csv"))
     book = {r["codebook"] for r in runs}
     lines = {(r["method"], int(r["seed"])): r for r in [*stored_splits(path), *runs]
              if r["codebook"] in book}
@@ -259,7 +259,7 @@ def store_splits(runs, path=None):
 # %% ../../nbs/bilinear/12_impossible.ipynb #dbb703f3
 def stored_splits(path=None)->list:
     "The stored lines, numbers as numbers."
-    path = pathlib.Path(path or str(files("boostlit").joinpath("data", "impossible.csv")))
+    path = pathlib.Path(path or str(files("boostlit")/"data"/"impossible.csv"))
     if not path.is_file(): return []
     with path.open(encoding="utf-8", newline="") as f: rows = list(csv.DictReader(f))
     for r in rows:

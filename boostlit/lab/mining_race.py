@@ -340,7 +340,7 @@ MOLECULE_FIELDS = ("data", "split", "seed", "held_out", "method", "auc", "patter
 
 def molecule_rows(path:"str|Path|None"=None)->list: # dicts of words
     "Stored rows, those of the package if no file is named."
-    home = Path(str(files("boostlit").joinpath("data", "molecules.csv")))
+    home = Path(str(files("boostlit")/"data"/"molecules.csv"))
     source = home if path is None else Path(path)
     if not source.exists(): return []
     with source.open(newline="", encoding="utf-8") as file:

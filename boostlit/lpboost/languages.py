@@ -139,7 +139,8 @@ def follow(packed:dict, t:int, X:np.ndarray)->np.ndarray: # what tree `t` says o
     "Walk all rows down a tree at once."
     a, b = packed["start"][t:t + 2]
     feature, threshold, left, right, value = (packed[k][a:b] for k in TREE_ARRAYS)
-    node, rows = np.zeros(len(X), np.int64), np.arange(len(X))
+    node: np.ndarray = np.zeros(len(X), np.int64)
+    rows = np.arange(len(X))
     while (feature[node] >= 0).any():
         goes = X[rows, np.maximum(feature[node], 0)] <= threshold[node]
         node = np.where(feature[node] < 0, node, np.where(goes, left[node], right[node]))

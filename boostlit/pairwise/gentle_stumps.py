@@ -58,4 +58,5 @@ def stump_scores(stumps:list, # (feature, threshold, above, below) each
                  X:np.ndarray, # (n, d) samples
                 )->np.ndarray: # (n,)
     "F of each row: the sum of the stumps."
-    return sum(np.where(X[:, f] > theta, a, b) for f, theta, a, b in stumps)
+    said = (np.where(X[:, f] > theta, a, b) for f, theta, a, b in stumps)
+    return sum(said, np.zeros(len(X)))
