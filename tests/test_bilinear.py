@@ -191,7 +191,7 @@ def test_awkward_designs_end_with_a_certificate(make, loss):
     w /= w.sum()
     for q in np.geomspace(.9, 1e-6, 7):
         c = q*c_max(Z, y, w, loss)
-        s = feature_sign(Z, y, c, w, loss, tol=1e-10)        # a violation of t leaves a gap of about t
+        s = feature_sign(Z, y, c, w, loss, tol=1e-10)     # a violation t leaves a gap of about t
         assert (np.diff(s.trace) < 0).all()
         assert duality_gap(Z, y, w, c, s.coef, loss) <= 1e-9*s.objective, q
 

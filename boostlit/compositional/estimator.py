@@ -73,10 +73,9 @@ def learn_vocabulary(X:np.ndarray,       # (n, d) values, nominal ones as codes
                     )->Vocabulary:
     "The primitives of a table."
     columns, thresholds, codes = [], [], []
-    here: np.ndarray
     for j, (x, kind) in enumerate(zip(X.T, kinds)):
         values = np.unique(x[~np.isnan(x)]) if kind == "nominal" else np.empty(0)
-        if kind == "nominal": here = np.full(len(values), .5)
+        if kind == "nominal": here = np.asarray([.5]*len(values))
         elif cuts == "mean": here = item_thresholds(x[:, None], scale)
         else: here = np.union1d(item_cuts(x, int(cuts)), label_cuts(x, y))
         columns.append(np.full(len(here), j))

@@ -96,8 +96,7 @@ def _filled(arrays)->np.ndarray: # (arrays, columns, rows)
 # %% ../../nbs/compositional/08_settling.ipynb #5b7d0c1e
 def _accelerated(stack:_Stack, beta:np.ndarray, b:np.ndarray, most:int, close:float)->tuple:
     "From these weights and constants to the solutions."
-    place = np.arange(len(beta))
-    pace: np.ndarray = np.ones((len(beta), 1, 1))
+    place, pace = np.arange(len(beta)), np.ones_like(beta[:, :1, :1])
     found, found_b = np.empty_like(beta), np.empty_like(b)
     old, old_b = at, at_b = beta, b
     for _ in range(most):

@@ -5,9 +5,9 @@ of any type, and weights; and a fit is whole or not at all."""
 
 # %% auto #0
 __all__ = ['MANY_ROWS', 'MOST_DENSE', 'ONE_THREAD', 'encode_labels', 'normalise_weights',
-           'content_order', 'rows_in_order', 'is_table', 'to_arrow', 'Column', 'column_reading',
-           'read_column', 'cut_words', 'dense_rows', 'tabular_input', 'refuse_words',
-           'history_table', 'progress_bar', 'printable', 'whole_fit', 'WholeFit']
+           'content_order', 'rows_in_order', 'is_table', 'to_arrow', 'named_table', 'Column',
+           'column_reading', 'read_column', 'cut_words', 'dense_rows', 'tabular_input',
+           'refuse_words', 'history_table', 'progress_bar', 'printable', 'whole_fit', 'WholeFit']
 
 # %% ../../nbs/core/01_tables.ipynb #892fb6c9
 import datetime
@@ -113,6 +113,10 @@ def to_arrow(X)->"pyarrow.Table":
     except (pa.ArrowException, TypeError, ValueError):
         for name, column in X.items(): _readable_by_arrow(name, column)
         raise
+
+def named_table(X):
+    "A table of polars as one of Arrow, whose names every scikit-learn knows; others as they are."
+    return X.to_arrow() if is_table(X) and hasattr(X, "to_arrow") else X
 
 # %% ../../nbs/core/01_tables.ipynb #5fe8183a
 def _readable_by_arrow(name, column):

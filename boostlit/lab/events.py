@@ -242,8 +242,7 @@ def mixing_unit(seed:int,     # of the grouping
             T = informative_items(item_matrix(H, m.thresholds_, "positive"))
             pool = mine_rules(T, y, m.min_support, m.min_lift)
             label = pool["label"].to_numpy()
-            own = [T[:, t].all(1) & (y == label[j]) for j,
-                   t in enumerate(pool["items"].to_pylist())]
+            own = [T[:, t].all(1) & (y == k) for k, t in zip(label, pool["items"].to_pylist())]
             row = dict(rules=len(label), uncovered=int((~np.any(own, axis=0)).sum()),
                        fewest=int(np.bincount(label, minlength=10).min()))
         errors = {f"error{t}": float(e[min(t, len(e)) - 1]) for t in (50, 150, rounds)}

@@ -81,8 +81,7 @@ def fit_ripper(frame, nominal, y, train, test)->tuple: # probabilities, rules
     for name in nominal: words[name] = words[name].astype(str)
     words.columns = [f"f{j}" for j in range(words.shape[1])]
     K, rules = int(y.max()) + 1, 0
-    P: np.ndarray = np.zeros((len(test), K))
-    wanted = list(range(K))
+    P, wanted = np.asarray([[0.]*K]*len(test)), list(range(K))
     if K == 2: wanted = [int(np.bincount(y[train]).argmin())]
     for k in wanted:
         one = RIPPER(random_state=0)

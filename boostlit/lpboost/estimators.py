@@ -29,8 +29,8 @@ from ..core.controls import hold_out
 from ..core.exports import Scorecard, make_card, probed_term
 from ..core.loop import Callback, Progress, Run, converse
 from ..core.plots import PALETTE
-from ..core.tables import (encode_labels, history_table, normalise_weights, refuse_words,
-                                  rows_in_order, tabular_input)
+from ..core.tables import (encode_labels, history_table, named_table, normalise_weights,
+                                  refuse_words, rows_in_order, tabular_input)
 
 # %% ../../nbs/lpboost/05_estimators.ipynb #278062ed
 from .choosing import (choose_program, link_scores, log_probabilities, prior_link,
@@ -53,7 +53,7 @@ def read_inputs(est:Any, X:Any, y:Any="no_validation", reset:bool=False)->Any:
         refuse_words(X, "kernels look at distances; encode it as numbers, or use "
                         "oracle='itemsets'")
     if est.language_ in ("kernels", "learner"):
-        return validate_data(est, X, y, reset=reset, dtype=np.float64)
+        return validate_data(est, named_table(X), y, reset=reset, dtype=np.float64)
     out = tabular_input(est, X, y, reset, nominal_of(est))
     if reset and est.language_ == "itemsets":
         est.items_ = find_items(out[0] if isinstance(out, tuple) else out, est.kinds_)

@@ -16,7 +16,7 @@ from sklearn.base import (BaseEstimator, ClassifierMixin, ClassNamePrefixFeature
 from sklearn.utils.validation import validate_data, check_is_fitted
 from ..core.models import TABLE_FIELDS, Array, Labels
 from ..core.plots import readable
-from ..core.tables import (encode_labels, normalise_weights, refuse_words,
+from ..core.tables import (encode_labels, named_table, normalise_weights, refuse_words,
                                   rows_in_order)
 from .kernels import array_directions, lines_of, load_of, signs_of
 
@@ -94,7 +94,7 @@ class _LinearScores:
         ndarray
         """
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
+        X = validate_data(self, named_table(X), dtype=np.float64, reset=False)
         scores = X @ self.coef_.T + self.intercept_
         if not np.isfinite(scores).all():
             raise ValueError("Input X contains values whose scores are too large for a number.")
@@ -204,7 +204,7 @@ class WeightedLDA(_LinearScores, ClassNamePrefixFeaturesOutMixin, TransformerMix
             the estimator itself
         """
         refuse_words(X, "a projection is a weighted sum of features; encode it as numbers first")
-        rows, labels = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
+        rows, labels = validate_data(self, named_table(X), y, dtype=float, ensure_min_samples=2)
         self.classes_, codes = encode_labels(labels)
         w = normalise_weights(sample_weight, len(labels))
         rows, codes, w = rows_in_order(rows, codes, w)
@@ -224,7 +224,7 @@ class WeightedLDA(_LinearScores, ClassNamePrefixFeaturesOutMixin, TransformerMix
         ndarray
         """
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
+        X = validate_data(self, named_table(X), dtype=np.float64, reset=False)
         return (X - self.xbar_)@self.scalings_[:, :self._n_features_out]
 
     @property

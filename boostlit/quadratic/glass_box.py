@@ -71,8 +71,7 @@ def coarse_bins(mass:np.ndarray, # weight of every fine bin, the missing one las
                )->np.ndarray:    # coarse bin of each fine one; missing stays last
     "Union neighbouring bins to about equal weight; of nominal bins only the lightest are united."
     m, bins = mass[:-1], len(mass) - 1
-    group: np.ndarray
-    if bins <= most: group = np.arange(bins)
+    if bins <= most: group = np.asarray(range(bins))
     elif nominal: group = np.minimum(np.argsort(np.argsort(-m, kind="stable")), most - 1)
     else: group = np.unique(((np.cumsum(m) - m/2)/m.sum()*most).astype(int), return_inverse=True)[1]
     return np.r_[group, group.max(initial=-1) + 1].astype(np.uint8)
