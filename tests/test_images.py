@@ -123,6 +123,16 @@ def test_map_images_resumes_and_ignores_the_number_of_threads(tmp_path):
     assert off[-1] == len(flat) == sum(i % 5 for i in range(57))
 
 
+@needs_cv2
+def test_a_codebook_needs_no_cache(tmp_path):
+    from boostlit.images.codebook import cached_codebook
+    docs = [png(picture(seed=s)) for s in range(3)]
+    plain, kept, again = (cached_codebook(docs, 4, 0, 3, 20, cache=c)
+                          for c in (None, tmp_path, tmp_path))
+    assert plain.shape[0] == 4 and np.array_equal(plain, kept) and np.array_equal(kept, again)
+    assert [p.name for p in tmp_path.iterdir() if p.name.startswith("codebook-")]
+
+
 # --- descriptors ---
 @needs_cv2
 @pytest.mark.parametrize("seed", range(4))

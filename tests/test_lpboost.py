@@ -723,9 +723,10 @@ def test_the_dual_of_the_half_class_knows_the_weights():
 
 def test_importances_are_shares():
     X = np.random.default_rng(0).random((60, 3))
-    est = LPBoostClassifier(nu=.2, oracle="stumps").fit(X, X[:, 0] + .2*X[:, 1] > .6)
-    assert est.feature_importances_.sum() == pytest.approx(1)
-    assert est.feature_importances_.argmax() == 0
+    for y in (X[:, 0] + .2*X[:, 1] > .6, np.digitize(X[:, 0] + .2*X[:, 1], [.4, .8])):
+        est = LPBoostClassifier(nu=.2, oracle="stumps").fit(X, y)    # three classes: three programs
+        assert est.feature_importances_.sum() == pytest.approx(1)
+        assert est.feature_importances_.argmax() == 0
 
 
 def test_the_program_weighs_its_examples():

@@ -305,6 +305,8 @@ def test_sparse_frames_of_the_drop_in():
     assert len(frequent_patterns.apriori(frame, .3)) == 3
     frame.columns = [1, 2, 3]
     with pytest.raises(ValueError, match="start with `0`"): frequent_patterns.apriori(frame, .3)
+    frame.columns = ["a", 5, 6]                    # the first name decides
+    assert len(frequent_patterns.apriori(frame, .3)) == 3
 
 
 def test_rules_of_the_drop_in_need_sets():

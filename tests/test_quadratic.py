@@ -109,6 +109,16 @@ def test_lemma_1_holds_for_error_stumps():
             assert (np.diff(edges) >= -1e-12).all() and len(edges) < 50
 
 
+def test_every_answer_is_counted():
+    X, y = np.random.default_rng(0).normal(size=(40, 3)), np.resize([1., -1.], 40)
+    o, w = StumpOracle(X, ["numeric"]*3), np.full(40, 1/40)
+    bits = np.random.default_rng(1).integers(0, 2**63, 40, dtype=np.uint64)
+    for degree in (2, 3):
+        asked = 5*(degree - 1) + 1                 # the random starts, and the true labels
+        calls = [relabel_search(o, y, w, bits, 5, most, degree)["calls"] for most in (1, 20)]
+        assert asked < calls[0] <= calls[1]
+
+
 @pytest.mark.parametrize("criterion", ["error", "entropy"])
 @pytest.mark.parametrize("degree", [2, 3, 4])
 def test_kernel_equals_reference(criterion, degree):
