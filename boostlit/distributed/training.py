@@ -319,7 +319,7 @@ class Partition:
         return {k: v for k, v in vars(self).items() if k not in OF_A_RUN}
 
     def __setstate__(self, kept):
-        vars(self).update(kept, run=None, done=0, lock=threading.Lock())
+        vars(self).update(kept, run=None, done=0, lock=threading.RLock())
 
 OF_A_RUN = {"w", "g", "F", "sign", "state", "run", "done", "lock"}
 
