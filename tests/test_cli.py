@@ -1,9 +1,11 @@
 "The console command on the installed package: choosing, resuming, reporting."
+import json
 import os
 import re
 import subprocess
 import sys
 import textwrap
+from functools import partial
 from html.parser import HTMLParser
 from pathlib import Path
 import pytest
@@ -184,6 +186,36 @@ def test_verify_finds_a_planted_difference(room, monkeypatch):
         assert len(found["checked"]) == len(recorded) and len(found["different"]) == differs
     assert "stored 58, now 57" in "\n".join(said)
     assert cli.main(["reproduce", "--verify", "0", "--out", "x"]) == 0
+
+
+def test_a_whole_pass_compares_all_rows_and_goes_on_after_a_stop(room, tmp_path, monkeypatch):
+    from boostlit.lab import provenance
+    outcome, place = cli.Outcome("made"), tmp_path/"data"
+    place.mkdir()
+    known = cli.load_reproductions(("room_of_tests",))
+    cli.run_items(known, outcome, True, True, progress=False)
+    for r, _ in outcome.done: cli.store_item(r, outcome.items[r.name], lambda words: None, place)
+    monkeypatch.setattr(cli, "stored_runs", lambda paper: provenance.stored_runs(paper, place))
+    stored = [{**row, "paper": r.paper} for r, rows in outcome.done for row in rows]
+    monkeypatch.setattr(cli, "stored_results", lambda *paper: E.pa.Table.from_pylist(stored))
+    names, said = {r.name for r, _ in outcome.done}, []
+    ask = partial(cli.verify_whole, modules=("room_of_tests",), say=said.append, folder=tmp_path)
+    found = ask()
+    assert set(found) == names and len(names) > 1
+    assert not any(told["different"] or told["absent"] for told in found.values())
+    log = json.loads((tmp_path/"verified_whole.json").read_text())
+    assert log["items"] == found and log["rows"] == len(stored)
+    monkeypatch.setattr(cli, "_make", lambda *a: pytest.fail("made twice"))
+    assert ask() == found                                  # what is finished is read
+    stored[0]["value"] += 1
+    told = ask()[outcome.done[0][0].name]
+    assert [row[:5] for row in told["different"]] == [list(E.row_key(stored[0]))]
+    assert said[-1].endswith("1 differ or were not made")
+    assert ask(budget=-1.) == {}                           # no item is that cheap
+    monkeypatch.setattr(cli, "IMAGES", [*cli.IMAGES, "wine"])
+    looks = E.Reproduction(2, "Fig. 1", print, ("wine",))
+    monkeypatch.setattr(cli, "stored_runs", lambda paper: {looks.name: {"seconds": 1.}})
+    assert not cli.cheap_runs([looks]) and cli.cheap_runs([looks], pictures=True)
 
 
 def test_stored_rows_carry_their_run(room, tmp_path):

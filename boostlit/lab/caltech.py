@@ -9,7 +9,8 @@ __all__ = ['few_test', 'object_unit', 'figure4', 'figure4_rows', 'round_rows', '
 # %% ../../nbs/bilinear/06_caltech.ipynb #d417ecbf
 import numpy as np
 from .experiments import reproduction, run_units
-from .scenes import read_blocks, bilinear_rows, mean_and_spread
+from .scenes import (bilinear_rows, mean_and_spread, read_blocks,
+                                 with_codebook, words_name)
 from ..images.components import (class_accuracy, image_features, kernel_svm,
                                         pyramid_kernel, random_split)
 
@@ -28,7 +29,7 @@ def object_unit(seed:int, n_train:int, method:str, cache=None, n_rounds:int=10, 
     y = F["y"]
     train, test = random_split(y, n_train, seed)
     test = few_test(y, test, seed=seed)
-    row = dict(seed=seed, n_train=n_train, family=method)
+    row = dict(seed=seed, n_train=n_train, family=method, codebook=words_name(F["centres"]))
     if method == "pyramid":
         at = np.r_[train, test]
         K = pyramid_kernel(F["words"].take(at), 1000, n_jobs=n_jobs)
@@ -48,7 +49,7 @@ def figure4(n_jobs=1, out=None, progress=True, cache=None, seeds=5):
     units = [dict(seed=s, n_train=k, method=m, cache=cache, n_jobs=n_jobs) for s in range(seeds)
              for k in (15, 30) for m in ("l1", "pyramid")]
     runs = run_units(object_unit, units, out, 1, "Fig. 4", progress).to_pylist()
-    return figure4_rows(runs) + round_rows(runs)
+    return with_codebook(figure4_rows(runs) + round_rows(runs), runs)
 
 # %% ../../nbs/bilinear/06_caltech.ipynb #1f14b4e9
 def figure4_rows(runs):

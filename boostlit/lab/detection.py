@@ -264,17 +264,17 @@ def detection_rows(dataset:str, item:str,         # which objects, which figure 
     needs=("cbcl_pedestrians", "scene15"),
     title="Pedestrians: AdaBoost against quadratic boosting",
 )
-def fig11(n_jobs=1, out=None, progress=True):
+def fig11(n_jobs=1, out=None, progress=True, seeds=3):
     "Fig. 11: errors on pedestrians with 150 base classifiers."
-    return detection_rows("mit-pedestrians", "Fig. 11", n_jobs, out, progress)
+    return detection_rows("mit-pedestrians", "Fig. 11", n_jobs, out, progress, range(seeds))
 
 # %% ../../nbs/quadratic/08_detection.ipynb #c7c29ee1
 @reproduction(
     1, "Fig. 12", needs=("uiuc_cars", "scene15"), title="Cars: AdaBoost against quadratic boosting"
 )
-def fig12(n_jobs=1, out=None, progress=True):
+def fig12(n_jobs=1, out=None, progress=True, seeds=3):
     "Fig. 12: errors on cars with 150 base classifiers."
-    return detection_rows("mit-cars", "Fig. 12", n_jobs, out, progress)
+    return detection_rows("mit-cars", "Fig. 12", n_jobs, out, progress, range(seeds))
 
 # %% ../../nbs/quadratic/08_detection.ipynb #b6422a79
 # objects for training, mirror images not counted

@@ -251,10 +251,12 @@ def run_record(r,              # a `Reproduction`
     "What is known about one run."
     keys = [[str(row.get(k, "")) for k in ("item", "dataset", "method", "quantity")]
             for row in rows]
+    words = sorted({row["codebook"] for row in rows if row.get("codebook")})
     return dict(command=f"boostlit reproduce {r.paper}:{r.item!r} --full --store",
                 function=f"{r.run.__module__}.{r.run.__qualname__}", code=code_hash(r.run),
                 data=data_hashes(r.needs), values=values_hash(rows), versions=package_versions(),
-                date=today(), seconds=round(seconds, 1), rows=keys, of=of, units=list(units))
+                date=today(), seconds=round(seconds, 1), rows=keys, of=of, units=list(units),
+                **(dict(codebooks=words) if words else {}))
 
 def today()->str: # year-month-day
     "The date."

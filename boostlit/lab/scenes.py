@@ -5,9 +5,9 @@
 # %% auto #0
 __all__ = ['TRIED', 'ONCE', 'ROUNDS', 'BLURS', 'READINGS', 'COMPONENTS', 'read_blocks',
            'class_halves', 'choose_penalty', 'bilinear_rows', 'bag_rows', 'scene_split',
-           'scene_table', 'table1_rows', 'mean_and_spread', 'how_chosen', 'curve_rows', 'blur_unit',
-           'blur', 'reading_unit', 'scene_readings', 'component_grids', 'reading_rows',
-           'largest_useful_penalty']
+           'words_name', 'with_codebook', 'scene_table', 'table1_rows', 'mean_and_spread',
+           'how_chosen', 'curve_rows', 'blur_unit', 'blur', 'reading_unit', 'scene_readings',
+           'component_grids', 'reading_rows', 'largest_useful_penalty']
 
 # %% ../../nbs/bilinear/05_scenes.ipynb #62732a30
 from typing import Any
@@ -19,7 +19,7 @@ from sklearn.svm import LinearSVC
 from ..images.codebook import cached_codebook, image_words
 from ..images.components import (class_accuracy, image_features, kernel_svm,
                                         pyramid_kernel, random_split)
-from ..images.pictures import image_table
+from ..images.pictures import content_key, image_table
 
 # %% ../../nbs/bilinear/05_scenes.ipynb #2e8b4d09
 def read_blocks(X,                      # counts as `BilinearBlocks`
@@ -109,13 +109,26 @@ def scene_split(seed:int, method:str, name:str="scene15", n_train:int=100, cache
     F = image_features(name, 1000, (20, 15), cache=cache)
     y = F["y"]
     train, test = random_split(y, n_train, seed)
-    row = dict(seed=seed, family=method, reading=reading)
+    row = dict(seed=seed, family=method, reading=reading, codebook=words_name(F["centres"]))
     if method == "bag": return row | bag_rows(F["X"], y, train, test, seed)
     if method == "pyramid":
         K = pyramid_kernel(F["words"], 1000)
         rate = lambda **kw: 100*class_accuracy(y[test], kernel_svm(K, y, train, test, **kw))
         return row | dict(accuracy=rate(calibrate=True), raw=rate())
     return row | bilinear_rows(read_blocks(F["X"], reading), y, train, test, method, seed, **kw)
+
+# %% ../../nbs/bilinear/05_scenes.ipynb #c0deb00d
+def words_name(centres:np.ndarray,  # codebook
+              )->str:               # 12 hexadecimal digits
+    "A name for the words of a codebook: equal centres, equal name."
+    return content_key(centres)[:12]
+
+def with_codebook(rows:list,  # rows of the ledger
+                  runs:list,  # the finished units that they stand on
+                 )->list:     # the same rows, with the names of the words
+    "Rows that say on which words they stand."
+    names = ", ".join(sorted({r["codebook"] for r in runs}))
+    return [dict(row, codebook=names) for row in rows]
 
 # %% ../../nbs/bilinear/05_scenes.ipynb #46d3a2f6
 @reproduction(paper=3, item="Table 1", needs=("scene15",), also=("Curve",), full=True)
@@ -124,7 +137,7 @@ def scene_table(n_jobs=1, out=None, progress=True, cache=None):
     units = [dict(seed=s, method=m, cache=cache) for s in range(5)
              for m in ("bag", "pyramid", "l1", "l2")]
     runs = run_units(scene_split, units, out, n_jobs, "Table 1", progress).to_pylist()
-    return table1_rows(runs) + curve_rows(runs)
+    return with_codebook(table1_rows(runs) + curve_rows(runs), runs)
 
 # %% ../../nbs/bilinear/05_scenes.ipynb #acf3ae8b
 def table1_rows(runs):
@@ -197,7 +210,7 @@ def blur_unit(sigma:float, seed:int=0, split:int=0, per_class:int=40, n_words:in
     book = cached_codebook(pics, n_words, seed, 300, 200, sigma=sigma)
     K = pyramid_kernel(image_words(pics, book, sigma=sigma), n_words)
     parts = StratifiedKFold(4, shuffle=True, random_state=seed).split(K, y)
-    return dict(sigma=sigma, seed=seed,
+    return dict(sigma=sigma, seed=seed, codebook=words_name(book),
                 accuracy=100*float(np.mean([class_accuracy(y[b], kernel_svm(K, y, a, b)) for a,
                                             b in parts])))
 
@@ -221,7 +234,7 @@ def blur(n_jobs=1, out=None, progress=True):
                 comment="40 training pictures a class of split 0, 200 words, pyramid, four folds",
             )
         )
-    return rows
+    return with_codebook(rows, runs)
 
 # %% ../../nbs/bilinear/05_scenes.ipynb #694e33b5
 READINGS: dict[str, dict[str, Any]] = {
@@ -250,21 +263,24 @@ def reading_unit(name:str, cache=None, seed:int=0, n_rounds:int=8, dataset="scen
     train, _ = random_split(y, 100, seed)
     X = read_blocks(F["X"][train], reading)
     curve = choose_penalty(X, y[train], (c,), n_rounds, seed, tol=1e-3, **kw)[c]
-    return dict(name=name, first=100*curve[0], last=100*curve[-1], rounds=len(curve))
+    return dict(name=name, first=100*curve[0], last=100*curve[-1], rounds=len(curve),
+                codebook=words_name(F["centres"]))
 
 # %% ../../nbs/bilinear/05_scenes.ipynb #9f03ba84
 @reproduction(paper=3, item="Readings", needs=("scene15",), full=True)
 def scene_readings(n_jobs=1, out=None, progress=True, cache=None):
     """Scene-15: what the paper leaves open, one thing at a time, judged inside the training set of
     split 0."""
-    return reading_rows(run_units(reading_unit, [dict(name=k, cache=cache) for k in READINGS], out,
-                                  n_jobs, "Readings", progress).to_pylist())
+    units = [dict(name=k, cache=cache) for k in READINGS]
+    runs = run_units(reading_unit, units, out, n_jobs, "Readings", progress).to_pylist()
+    return with_codebook(reading_rows(runs), runs)
 
 @reproduction(paper=3, item="Components", needs=("scene15",), full=True)
 def component_grids(n_jobs=1, out=None, progress=True, cache=None):
     "Scene-15: the number of components, everything else as in the base reading."
-    return reading_rows(run_units(reading_unit, [dict(name=k, cache=cache) for k in COMPONENTS],
-                                  out, n_jobs, "Components", progress).to_pylist(), "Components")
+    units = [dict(name=k, cache=cache) for k in COMPONENTS]
+    runs = run_units(reading_unit, units, out, n_jobs, "Components", progress).to_pylist()
+    return with_codebook(reading_rows(runs, "Components"), runs)
 
 # %% ../../nbs/bilinear/05_scenes.ipynb #3f565980
 def reading_rows(runs, item="Readings"):

@@ -18,7 +18,8 @@ from ..core.kernels import kernel
 from ..core.tables import history_table
 from .experiments import reproduction, run_units
 from ..bilinear.boosting import BilinearBoostClassifier
-from .scenes import class_halves, mean_and_spread
+from .scenes import (class_halves, mean_and_spread, with_codebook,
+                                 words_name)
 from scipy import sparse
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
@@ -345,7 +346,7 @@ def ladder_unit(seed:int, step:str, cache=None, dataset:str="scene15", n_train:i
     F = image_features(dataset, 1000, (20, 15), cache=cache, mirror=mirror)
     y = F["y"]
     train, test = random_split(y, n_train, seed)
-    row = dict(seed=seed, step=step)
+    row = dict(seed=seed, step=step, codebook=words_name(F["centres"]))
     score = lambda p: dict(accuracy=100*class_accuracy(y[test], p))
     known, mirrored = train if shapes else None, F.get("mirrored")
     if step in KERNELS:
@@ -424,7 +425,8 @@ def repair_ladder(n_jobs=1, out=None, progress=True, cache=None, seeds=5,
                   steps=(*STEPS, *DENSE, *SPARSE, *KERNELS)):
     "Scene-15: from the printed model to a sparse boosted one above the pyramid, rung by rung."
     units = [dict(seed=s, step=k, cache=cache) for k in steps for s in range(seeds)]
-    return repair_rows(run_units(ladder_unit, units, out, n_jobs, "Repair", progress).to_pylist())
+    runs = run_units(ladder_unit, units, out, n_jobs, "Repair", progress).to_pylist()
+    return with_codebook(repair_rows(runs), runs)
 
 # %% ../../nbs/bilinear/07_sparse_scenes.ipynb #94d8a7ee
 def repair_rows(runs):
@@ -473,7 +475,8 @@ def cross_unit(step:str, split:int=0, cache=None, dataset:str="scene15"):
                    K=K[:, a][:, :, a]).predict(X[b])
     rate = lambda odds: 100*float(np.mean([class_accuracy(y[b], predict(a, b, odds)) for a,
                                            b in parts]))
-    return dict(step=step, split=split, accuracy=rate(False), log_odds=rate(True))
+    return dict(step=step, split=split, accuracy=rate(False), log_odds=rate(True),
+                codebook=words_name(F["centres"]))
 
 # %% ../../nbs/bilinear/07_sparse_scenes.ipynb #d22bc51c
 @reproduction(paper=3, item="Repair, cross-validated", needs=("scene15",), full=True)
@@ -487,6 +490,7 @@ def repair_cross(n_jobs=1, out=None, progress=True, cache=None, splits=(0, 1),
                link="bilinear/07_sparse_scenes.ipynb")
     each = lambda k, field: [r[field] for r in runs if r["step"] == k]
     told = lambda v: "by split: " + ", ".join(f"{x:.1f}" for x in v)
-    return [row | dict(method=k + name, comment=told(each(k, field)))
+    rows = [row | dict(method=k + name, comment=told(each(k, field)))
             | mean_and_spread(each(k, field))
             for k in steps for field, name in (("accuracy", ""), ("log_odds", ", log-odds"))]
+    return with_codebook(rows, runs)
