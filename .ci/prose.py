@@ -8,7 +8,8 @@ counts of two digits and more) and asks for one of:
 - a stored row that links the page or one that the paragraph links, or one of the paper for numbers
   of four digits and more, which shares a word with the sentence (data set, method or quantity): a
   value alone may be a coincidence;
-- the paper: the sentence speaks of what the paper says, prints or reports;
+- the paper, where the sentence speaks of what the paper says, prints or reports: a row of
+  `paper<k>.csv`, or a comment `<!-- printed: 1.4 -->` in the same cell for what stands in its text;
 - a mark: backticks, a formula, a reference such as Sec. 5.2, a year, a version, or a comment
   `<!-- given: 24 %, 0.4 -->` in the same cell for numbers that are assumed or worked out there.
 
@@ -30,7 +31,7 @@ LABELS = re.compile(
     r"|Corollary|Propositions?|Definitions?|Errat(?:um|a)|Exercises?|Steps?|pp?|pages?|Vol|vol|no"
     r"|papers?|chapters?|versions?|boostlit|Python|nbdev|scikit-learn|Quarto|numpy|release|seeds?"
     r"|splits?|rounds?|MIT|Scene|Caltech|SHA|ISO|UTF|PEP|CVPR|ICCV|Letters|Recognition|Learning"
-    r"|Review|Research|Science|Statistics|Systems|iter|item|step|row|line|column|part)\.?\s*"
+    r"|Review|Research|Claims?|Science|Statistics|Systems|iter|item|step|row|line|column|part)\.?\s*"
     r"[A-Z]?\(?\d+(?:\.\d+)*\)?(?:\s*(?:,|–|-|and|to|or|/)\s*[A-Z]?\(?\d+(?:\.\d+)*\)?)*",
     re.I)
 YEARS = re.compile(r"\b(?:19|20)\d\d\b")
@@ -43,7 +44,7 @@ NUMBER = re.compile(r"(?<![\w.,/^])[-+−±]?(\d{1,3}(?:,\d{3})+|\d+)?(\.\d+)?(?
                     r"(%|per cent)?(?![\w/^])")
 PAPERS_WORD = re.compile(r"\bpaper|\bprint|\bpublished|\breport(?:s|ed)\b|\bauthors?\b", re.I)
 BREAK = re.compile(r"\.\s|\n\n|\n[-*|]")
-GIVEN = re.compile(r"<!--\s*given:(.*?)-->", re.S)
+GIVEN = re.compile(r"<!--\s*(?:given|printed):(.*?)-->", re.S)
 LINKED = re.compile(r"\]\(([^()#\s]+\.ipynb)")
 DIGITS = re.compile(r"(?<![\w.])[-+−]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?(?:e[-+]?\d+)?")
 
@@ -117,6 +118,15 @@ def rows(paper):
                     if text:
                         found.append((abs(float(text)), r.get("link", ""), told))
     return found
+
+
+@cache
+def printed(paper):
+    "Numbers that a paper prints, or that any of them does."
+    folder, papers = ROOT/"boostlit"/"data", range(5) if paper is None else [paper]
+    return [abs(float(text)) for k in papers
+            for r in csv.DictReader((folder/f"paper{k}.csv").open(encoding="utf-8"))
+            for text in (r["value"], r["spread"]) if text]
 
 
 @cache
@@ -194,8 +204,9 @@ def unfounded(path):
             if not decimals and not percent:
                 sources.append(data_sizes())
             sources += [page_numbers(p) for p in others if p.is_file()]
-            if PAPERS_WORD.search(sentence) or any(agrees(value, decimals, percent, s)
-                                                   for s in sources):
+            if PAPERS_WORD.search(sentence):
+                sources.append(printed(paper))
+            if any(agrees(value, decimals, percent, s) for s in sources):
                 continue
             found.append((word, " ".join(sentence.split())))
     return found

@@ -45,7 +45,10 @@ def test_every_number_in_prose_has_a_source():
     ("The error falls to 17.93 %.", "", "error 17.94", ["17.93 %"]),
     ("The error falls to 17.93 %.", "assert abs(e - .1793) < 1e-4", "", []),
     ("The error falls to 17.93 %.", "ax.plot(.1793, alpha=17.93)", "", ["17.93 %"]),
-    ("In the paper the error falls to 17.93 %.", "", "", []),
+    ("In the paper the error falls to 17.93 %.", "", "", ["17.93 %"]),
+    ("In the paper the error falls to 22.5 %.", "", "", []),
+    ("The error falls to 22.5 %.", "", "", ["22.5 %"]),
+    ("In the paper it is 17.93 %.\n<!-- printed: 17.93 % -->", "", "", []),
     ("It falls to 17.93 %.\n<!-- given: 17.93 % -->", "", "", []),
     ("Take `17.93`, or $17.93$, or Eq. (17), as in Sec. 17.93 of 2017.", "", "", []),
     ("Some 98,765 rows, and 4321 more.", "", "", ["98,765", "4321"]),
@@ -56,9 +59,27 @@ def test_every_number_in_prose_has_a_source():
 def test_the_check_of_prose_sees_what_it_should(tmp_path, monkeypatch, text, code, printed, found):
     monkeypatch.setattr(prose, "rows", lambda paper: [])
     monkeypatch.setattr(prose, "data_sizes", list)
+    monkeypatch.setattr(prose, "printed", lambda paper: [22.48])
     path = page(tmp_path, text, code, printed)
     monkeypatch.setattr(prose, "ROOT", tmp_path)
     assert [word for word, _ in prose.unfounded(path)] == found
+
+
+@pytest.mark.parametrize("name, sentence, number", [
+    ("quadratic/07_tables", "On cleve the error falls to 23.57 %.", "23.57 %"),
+    ("bilinear/05_scenes", "The boosted model of the paper comes to 93.7 %.", "93.7 %"),
+    ("guide/03_testing", "There are 4,718 checks.", "4,718"),
+])
+def test_a_number_planted_on_a_page_of_the_book_is_seen(tmp_path, monkeypatch, name, sentence,
+                                                        number):
+    copy = tmp_path/"nbs"/f"{name}.ipynb"
+    copy.parent.mkdir(parents=True)
+    (tmp_path/"boostlit").symlink_to(ROOT/"boostlit")
+    nb = json.loads((ROOT/"nbs"/f"{name}.ipynb").read_text(encoding="utf-8"))
+    nb["cells"].append(dict(cell_type="markdown", source=[sentence]))
+    copy.write_text(json.dumps(nb), encoding="utf-8")
+    monkeypatch.setattr(prose, "ROOT", tmp_path)
+    assert (number, sentence) in prose.unfounded(copy)
 
 
 # ------------------------------------------------------------------ sentences
@@ -143,6 +164,20 @@ def test_no_stored_value_was_changed_by_hand():
     if key is not None:
         planted = [{**r, "value": r["value"] + 1} if E.row_key(r) == key else r for r in rows]
         assert provenance.row_states(planted)[key] == "altered"
+
+
+def test_rows_of_other_code_or_data_are_stale(tmp_path):
+    "A stored run with another fingerprint of its code, or of its data."
+    paper, name, run = next((k, name, run) for k in range(5) for name, run in
+                            provenance.stored_runs(k).items() if run["data"] and run["rows"])
+    stored = {E.row_key(r): r for r in E.stored_results(paper).to_pylist()}
+    rows = [stored[paper, *key] for key in run["rows"]]
+    today = {**run, "code": provenance.named_hash(run["function"])}
+    for planted, state in ((today, "current"), ({**today, "code": "0"*16}, "stale"),
+                           ({**today, "data": dict.fromkeys(run["data"], "0")}, "stale")):
+        bare = {k: v for k, v in planted.items() if k != "sampled"}
+        provenance.store_run(paper, name, bare, tmp_path)
+        assert set(provenance.row_states(rows, tmp_path).values()) == {state}
 
 
 def test_every_stored_run_can_be_asked():
