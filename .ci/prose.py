@@ -31,7 +31,8 @@ LABELS = re.compile(
     r"|Corollary|Propositions?|Definitions?|Errat(?:um|a)|Exercises?|Steps?|pp?|pages?|Vol|vol|no"
     r"|papers?|chapters?|versions?|boostlit|Python|nbdev|scikit-learn|Quarto|numpy|release|seeds?"
     r"|splits?|rounds?|MIT|Scene|Caltech|SHA|ISO|UTF|PEP|CVPR|ICCV|Letters|Recognition|Learning"
-    r"|Review|Research|Claims?|Science|Statistics|Systems|iter|item|step|row|line|column|part)\.?\s*"
+    r"|Claims?|Review|Research|Science|Statistics"
+    r"|Systems|iter|item|step|row|line|column|part)\.?\s*"
     r"[A-Z]?\(?\d+(?:\.\d+)*\)?(?:\s*(?:,|–|-|and|to|or|/)\s*[A-Z]?\(?\d+(?:\.\d+)*\)?)*",
     re.I)
 YEARS = re.compile(r"\b(?:19|20)\d\d\b")

@@ -171,7 +171,7 @@ def test_rows_of_other_code_or_data_are_stale(tmp_path):
     paper, name, run = next((k, name, run) for k in range(5) for name, run in
                             provenance.stored_runs(k).items() if run["data"] and run["rows"])
     stored = {E.row_key(r): r for r in E.stored_results(paper).to_pylist()}
-    rows = [stored[paper, *key] for key in run["rows"]]
+    rows = [stored[(paper, *key)] for key in run["rows"]]
     today = {**run, "code": provenance.named_hash(run["function"])}
     for planted, state in ((today, "current"), ({**today, "code": "0"*16}, "stale"),
                            ({**today, "data": dict.fromkeys(run["data"], "0")}, "stale")):

@@ -8,8 +8,8 @@ __all__ = ['IMAGES', 'CHEAP', 'VERBS', 'experiment_modules', 'load_reproductions
            'why_not', 'takes_only', 'run_item', 'Outcome', 'run_items', 'reproduce', 'store_item',
            'write_log', 'promised', 'expected_seconds', 'row_seconds', 'rows_made', 'sample_rows',
            'verify', 'ask_witness', 'stored_witnesses', 'store_log', 'cheap_runs', 'whole_run',
-           'verify_whole', 'store_whole', 'due', 'chosen_units', 'ask_run', 'refresh', 'main',
-           'version_verb', 'datasets_verb', 'reproduce_verb']
+           'count_wrong', 'verify_whole', 'store_whole', 'due', 'chosen_units', 'ask_run',
+           'refresh', 'main', 'version_verb', 'datasets_verb', 'reproduce_verb']
 
 # %% ../../nbs/lab/02_command.ipynb #fd6d6b3d
 import argparse
@@ -398,12 +398,21 @@ def whole_run(r,        # a `Reproduction` whose run is recorded
     found: dict[str, list] = dict(checked=[], different=[], absent=[], log=[])
     for key in rows_made(r, list(stored)):
         _compare(key, stored[key], again.get(key), found, lambda words: None)
-    named = {"different": found["different"], "absent": found["absent"]}
-    log = {tuple(row[:5]): row for row in found["log"]}
-    return dict(item=f"{r.paper}:{r.item}", rows=len(found["log"]),
-                **{word: [log[key] for key in keys] for word, keys in named.items()},
-                seconds=doc["record"]["seconds"], code=doc["record"]["code"],
-                date=doc["record"]["date"])
+    rows = {word: [row for row in found["log"] if tuple(row[:5]) in found[word]]
+            for word in ("different", "absent")}
+    told = {word: doc["record"][word] for word in ("seconds", "code", "date")}
+    return dict(name=r.name, item=f"{r.paper}:{r.item}", rows=len(found["log"]), **rows, **told)
+
+# %% ../../nbs/lab/02_command.ipynb #ca11ab3f
+def count_wrong(items:dict # from `verify_whole`
+               )->int:     # rows that differ or were not made
+    "How many rows a whole pass could not confirm."
+    return sum(len(told["different"] + told["absent"]) for told in items.values())
+
+def _say_whole(told, say):
+    "What became of one item."
+    for row in told["different"] + told["absent"]: say(f"DIFFERS {row}")
+    say(f"{told['item']}: {told['rows']} rows, {told['seconds']} s")
 
 # %% ../../nbs/lab/02_command.ipynb #ca11ab4e
 def verify_whole(budget:float=CHEAP, # processor seconds, as stored
@@ -421,17 +430,14 @@ def verify_whole(budget:float=CHEAP, # processor seconds, as stored
     runs = cheap_runs(select(known, wanted) if wanted else known, budget, pictures)
     minutes = sum(run["seconds"] for _, run in runs)/60
     say(f"{len(runs)} recorded items, {minutes:.0f} processor minutes when they were stored")
-    ask = delayed(lambda r: (r.name, whole_run(r, Path(out)/"verify")))
     items: dict[str, dict] = {}
-    for name, told in Parallel(n_jobs=n_jobs, return_as="generator_unordered")(
-            ask(r) for r, _ in runs):
-        items[name] = told
+    for told in Parallel(n_jobs=n_jobs, return_as="generator_unordered")(
+            delayed(whole_run)(r, Path(out)/"verify") for r, _ in runs):
+        items[told["name"]] = told
         store_whole(items, budget, folder)
-        for row in told["different"] + told["absent"]: say(f"DIFFERS {row}")
-        say(f"{told['item']}: {told['rows']} rows, {told['seconds']} s")
-    rows, wrong = (sum(n) for n in zip((0, 0), *((t["rows"], len(t["different"] + t["absent"]))
-                                                 for t in items.values())))
-    say(f"{rows} stored rows derived again, {wrong} differ or were not made")
+        _say_whole(told, say)
+    rows = sum(told["rows"] for told in items.values())
+    say(f"{rows} stored rows derived again, {count_wrong(items)} differ or were not made")
     return items
 
 # %% ../../nbs/lab/02_command.ipynb #ca11ab5e
@@ -581,7 +587,9 @@ def _reproduce_arguments(r):
                         "out rows that cost more than a tenth of it; with --verify all: take "
                         "the cheapest items that fill it; with --refresh: of witnesses per run")
 
+# %% ../../nbs/lab/02_command.ipynb #c5410dbd
 def _how_many(text:str)->int|str:
+    "Of `--verify`: a number, or all."
     return text if text == "all" else int(text)
 
 # %% ../../nbs/lab/02_command.ipynb #7356d238
@@ -644,8 +652,8 @@ def _verify_verb(args)->int:
     if args.store: store_log(found, args.seed, time.perf_counter() - start)
     return 1 if found["different"] or found["absent"] else 0
 
+# %% ../../nbs/lab/02_command.ipynb #91cdc6e6
 def _verify_whole_verb(args)->int:
-    folder = None if args.store else args.out
     items = verify_whole(_budget(args, CHEAP), args.jobs, args.out, wanted=args.what,
-                         folder=folder, pictures=args.full)
-    return 1 if any(told["different"] or told["absent"] for told in items.values()) else 0
+                         folder=None if args.store else args.out, pictures=args.full)
+    return 1 if count_wrong(items) else 0

@@ -5,7 +5,7 @@ wins; and a problem that no sum of stumps can solve"""
 
 # %% auto #0
 __all__ = ['TABLE1_SETS', 'RULE_SETS', 'RULE_METHODS', 'QUANTITIES', 'SILENCES', 'THRESHOLDS',
-           'TAUS', 'checkerboard', 'table1_unit', 'table1', 'table1_numerals', 'table1_sizes',
+           'TAUS', 'checkerboard', 'table1_unit', 'table1', 'table1_numerals', 'rule_set_sizes',
            'contender', 'compare_fold', 'against_stumps', 'reading_fold', 'rule_readings',
            'tau_unit', 'tau_rows']
 
@@ -62,7 +62,7 @@ TABLE1_SETS = {"cancer": "breast_cancer", "wine": "wine", "numeral": "mfeat"}
 
 @reproduction(0, "Table 1", needs=("mfeat",), full=False,
               title="Classes, features and samples of the three sets")
-def table1_sizes(n_jobs=1, out=None, progress=True):
+def rule_set_sizes(n_jobs=1, out=None, progress=True):
     "The first three rows of Table 1, counted in the data."
     rows = []
     for column, name in TABLE1_SETS.items():

@@ -219,14 +219,9 @@ def detection_rows(dataset:str, item:str,         # which objects, which figure 
                    # seeds, and n_background, n_features if not the full run
                    seeds=(0,), **size)->list:
     "AdaBoost against quadratic boosting on one set: rows for the ledger."
-    table = run_units(
-        detection_unit,
-        [dict(dataset=dataset, seed=s, **{**FULL, **size}) for s in seeds],
-        out,
-        n_jobs,
-        f"detection, {dataset}",
-        progress,
-    ).to_pylist()
+    units = [dict(dataset=dataset, seed=s, **{**FULL, **size}) for s in seeds]
+    table = run_units(detection_unit, units, out, n_jobs, f"detection, {dataset}",
+                      progress).to_pylist()
     a, q = ([r for r in table if r["method"] == m] for m in ("adaboost", "quadratic"))
     base = dict(
         paper=1, item=item, dataset=dataset, seeds=len(a), link="quadratic/08_detection.ipynb"
@@ -243,15 +238,8 @@ def detection_rows(dataset:str, item:str,         # which objects, which figure 
     rows = [dict(base, method=m, quantity="test error", comment=words,
                  **mean([r["errors"][-1] for r in runs]))
             for m, runs in (("adaboost", a), ("quadratic", q))]
-    rows.append(
-        dict(
-            base,
-            method="quadratic",
-            quantity="base classifiers that equal 150 of AdaBoost",
-            comment="150 where it is not reached",
-            **mean(equal),
-        )
-    )
+    rows.append(dict(base, method="quadratic", comment="150 where it is not reached",
+                     quantity="base classifiers that equal 150 of AdaBoost", **mean(equal)))
     rows.append(dict(base, method="quadratic", quantity="training time ratio",
                      comment="CPU time, same oracle, one thread",
                      **mean([y["cpu_seconds"]/x["cpu_seconds"] for x, y in zip(a, q)])))
