@@ -162,15 +162,17 @@ def race_table(turns:int=3)->pd.DataFrame:
 # %% ../../nbs/lab/06_mining_race.ipynb #5c0f1ea3
 _MEMORY = """
 import ctypes, gc, re
+import numpy as np
 from boostlit.core.kernels import kernels
 from boostlit.lab.mining_race import mining_data
-from boostlit.mining.itemsets import closed_itemsets
+from boostlit.mining.itemsets import closed_itemsets, mine_itemsets
 column = mining_data({name!r})
 def resident(field):
     with open("/proc/self/status") as file:
         return int(re.search(field + r":\\s+(\\d+)", file.read())[1])/1024
 with kernels("compiled"):
     closed_itemsets(column.slice(0, len(column)//8), max(2, {support}//8))
+    mine_itemsets(np.random.default_rng(0).random((500, 20)) < .6, 50, form="bits")
 gc.collect()
 ctypes.CDLL(None).malloc_trim(0)
 with open("/proc/self/clear_refs", "w") as file:

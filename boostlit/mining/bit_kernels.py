@@ -99,6 +99,8 @@ def _set_rows_numpy(pointers, items, rank, rows):
         flags[owner[ranks >= 0], ranks[ranks >= 0]] = True
         rows[a:b] = row_bits(flags)[0]
 
+
+# %% ../../nbs/mining/07_bit_kernels.ipynb #5d0f2a71
 @twin_kernel(_set_rows_numpy, lambda pointers, items, *rest: 40 + 2*len(items),
              pointers=Arg("int64", "_"), items=Arg("int32", "_"), rank=Arg("int32", "_"),
              rows=Arg("uint64", "_ _"))
@@ -395,6 +397,8 @@ def _project(S, f, g, q):
         S.M[end], S.Mc[end] = now, copies
     g[_MERGED] = end - last
 
+
+# %% ../../nbs/mining/07_bit_kernels.ipynb #5d0f2a72
 @inner
 def _fill_merged(S, f, tally, common, held, plan):
     "The merged rows of a node."
@@ -512,6 +516,8 @@ def _mark(tally, common, U, c, J, closing, min_support, marks):
         marks[s] = (tally[s*J] >= least) & (open_ | (shared == _ones(s)))
     marks[_0] = False
 
+
+# %% ../../nbs/mining/07_bit_kernels.ipynb #5d0f2a73
 @inner
 def _pick(tally, common, U, c, J, closing, min_support, flags, marks, chosen):
     "Lists the cells that are frequent and, where that is asked, closed; returns their number."
