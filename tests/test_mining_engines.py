@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from boostlit.core.kernels import kernels
-from boostlit.mining import itemsets as module
+from boostlit.mining import bit_kernels, itemsets as module
 from boostlit.mining.itemsets import (closed_itemsets, generator_itemsets, iter_itemsets,
                                       mine_itemsets, top_itemsets)
 
@@ -296,3 +296,16 @@ def test_an_item_named_twice_counts_once(form):
     for target in ("closed", "frequent", "maximal", "generators"):
         assert mine_itemsets(twice, 30, target, form=form).equals(
             mine_itemsets([sorted(row) for row in once], 30, target, form=form))
+
+
+@pytest.mark.parametrize("room", [1, 400, 900])
+def test_merged_rows_without_room_change_nothing(monkeypatch, room):
+    "Where the lists of merged rows end, the rows of the covers are read instead."
+    X = np.random.default_rng(2).random((900, 24)) < .7
+    want = as_dict(mine_itemsets(X, 200, form="lists"))
+    merge = bit_kernels._merged
+    def cut(*arguments):
+        merged, copies, different = merge(*arguments)
+        return merged[:different + room], copies[:different + room], different
+    monkeypatch.setattr(bit_kernels, "_merged", cut)
+    assert as_dict(mine_itemsets(X, 200, form="bits")) == want

@@ -39,16 +39,19 @@ def _inside(cols, o, T, a, W):
     return True
 
 # %% ../../nbs/mining/07_bit_kernels.ipynb #e5213812
-# T covers, L candidates and Lc their counts, P items of the set, E exclusions, merged rows
-_Search = namedtuple("_Search", "cols rows names codes voc F T L Lc P E merged copies")
+# T covers, L candidates and Lc their counts, P items of the set, E exclusions, M merged rows and Mc
+# how often each is there
+_Search = namedtuple("_Search", "cols rows names codes voc F T L Lc P E M Mc")
 (_W, _U, _COLS, _ROWS, _NAMES, _CODES, _N, _HIGH,
- _LO, _C, _AT, _COVER, _EX, _SIZE, _WIDTH) = range(15)
+ _LO, _C, _AT, _COVER, _EX, _SIZE, _WIDTH, _FIRST, _MERGED) = range(17)
+
 
 # %% ../../nbs/mining/07_bit_kernels.ipynb #d1162258
 def layout(baskets, named, min_support, target, codes, K):
     "Arrays of the search, from baskets, how often each item is named, and class codes."
     n, voc = len(baskets.pointers) - 1, np.flatnonzero(named >= min_support)
-    house = _house(baskets, voc)
+    by_frequency = np.argsort(named[voc], kind="stable")
+    house = _house(baskets, voc[by_frequency])
     m, U, W = len(voc), house.shape[1], -(-n//64)
     longest = int(np.bitwise_count(house).sum(1).max(initial=0))
     depth = int(longest) + 2
@@ -56,19 +59,22 @@ def layout(baskets, named, min_support, target, codes, K):
     columns = cols[:(m + K)*W].reshape(m + K, W)
     turn_bits(house, columns[:m])
     support = np.bitwise_count(columns[:m]).sum(1, dtype=np.int64)
+    if support.sum() < named[voc].sum():             # a row names an item twice
+        once = np.zeros_like(named)
+        once[voc[by_frequency]] = support
+        return layout(baskets, once, min_support, target, codes, K)
     for k in range(K): columns[m + k] = _mask(codes == k)
     rows = np.empty((2*n + 64)*U, np.uint64)
     rows[:n*U] = house.ravel()
-    full = np.flatnonzero(support == n) if target and n else np.empty(0, np.int64)
+    full = by_frequency[support == n] if target and n else np.empty(0, np.int64)
     names = np.empty((depth + 1)*m, np.uint32)
-    names[:m] = np.arange(m)
-    order = np.argsort(support, kind="stable")
-    order = order[support[order] >= min_support]     # a row may name an item twice
-    if target: order = order[support[order] < n]
+    names[:m] = by_frequency
+    order = np.flatnonzero(support < n) if target else np.arange(m)
     L, Lc = np.empty((2, (depth + 2)*(len(order) + 1)), np.uint32)
     L[:len(order)], Lc[:len(order)] = order, support[order]
-    F = np.zeros((depth + 1, 15), np.uint64)
-    F[0] = W, U, 0, 0, 0, 0, m, n, 0, len(order), 0, 0, 0, n, 0
+    merged, copies, different = _merged(house, order, K)
+    F = np.zeros((depth + 1, 17), np.uint64)
+    F[0] = W, U, 0, 0, 0, 0, m, n, 0, len(order), 0, 0, 0, n, 0, 0, different
     T = np.empty(2*(depth + 2)*(W + 2), np.uint64)
     T[:W] = 2**64 - 1
     if n & 63: T[W - 1] = 2**(n & 63) - 1
@@ -78,8 +84,9 @@ def layout(baskets, named, min_support, target, codes, K):
     local = np.empty(2*n + 64 if K else 1, np.uint32)
     if K: local[:n] = codes
     search = _Search(cols, rows, names, local, voc.astype(np.int32), F, T, L, Lc, P, E,
-                     *_merged(house, K))
-    return search, voc[full], longest
+                     merged, copies)
+    return search, voc[np.sort(full)], longest
+
 
 # %% ../../nbs/mining/07_bit_kernels.ipynb #5c0f1e7c
 def _set_rows_numpy(pointers, items, rank, rows):
@@ -92,16 +99,24 @@ def _set_rows_numpy(pointers, items, rank, rows):
         flags[owner[ranks >= 0], ranks[ranks >= 0]] = True
         rows[a:b] = row_bits(flags)[0]
 
+
+# %% ../../nbs/mining/07_bit_kernels.ipynb #5d0f2a71
 @twin_kernel(_set_rows_numpy, lambda pointers, items, *rest: 40 + 2*len(items),
              pointers=Arg("int64", "_"), items=Arg("int32", "_"), rank=Arg("int32", "_"),
              rows=Arg("uint64", "_ _"))
 def set_rows(pointers, items, rank, rows):
     "Rows as bits over the ranked items; items of rank -1 are left out."
+    one = rows.shape[1] == 1
     for r in range(len(pointers) - 1):
-        for p in range(pointers[r], pointers[r + 1]):
-            k = rank[items[p]]
-            if k >= 0:
+        x = _0
+        for p in range(np.uint64(pointers[r]), np.uint64(pointers[r + 1])):
+            k = rank[np.uint64(items[p])]
+            if one:
+                x |= np.uint64(k >= 0) << np.uint64(k & 63)
+            elif k >= 0:
                 rows[r, k >> 6] |= _1 << np.uint64(k & 63)
+        rows[r, 0] |= x
+
 
 # %% ../../nbs/mining/07_bit_kernels.ipynb #236d9351
 def _mask(b): # boolean (n,) -> words
@@ -137,19 +152,18 @@ def _house(baskets, voc):
     return rows
 
 # %% ../../nbs/mining/07_bit_kernels.ipynb #341e5c39
-_MANY = 2048                  # rows from which on equal ones are looked for
+def _merged(rows, candidates, classes):
+    "Different rows of one word, cut to the candidates: in order, how often each, how many."
+    if rows.shape[1] > 1 or classes: return np.empty(0, np.uint64), np.empty(0, np.int32), 0
+    known = np.bitwise_or.reduce(np.uint64(1) << candidates.astype(np.uint64), initial=0)
+    words = np.sort(rows[:, 0] & np.uint64(known))
+    first = np.flatnonzero(np.append(True, words[1:] != words[:-1])[:len(words)])
+    merged = np.empty(4*len(first) + 1024, np.uint64)
+    copies = np.empty(len(merged), np.int32)
+    merged[:len(first)] = words[first]
+    copies[:len(first)] = np.diff(np.append(first, len(words)))
+    return merged, copies, len(first)
 
-def _repeats(rows):
-    "Whether a hundredth of some two thousand rows are copies of others."
-    some = np.sort(rows[::len(rows)//_MANY])
-    return (some[1:] == some[:-1]).mean() > .01
-
-def _merged(rows, classes):
-    "Different rows of one word and how often each is there; none if that would save little."
-    if rows.shape[1] == 1 and len(rows) >= _MANY and not classes and _repeats(rows[:, 0]):
-        different, copies = np.unique(rows[:, 0], return_counts=True)
-        if 2*len(different) <= len(rows): return different, copies.astype(np.int32)
-    return np.empty(0, np.uint64), np.empty(0, np.int32)
 
 # %% ../../nbs/mining/07_bit_kernels.ipynb #42eb9208
 @inner
@@ -349,34 +363,85 @@ def _move(S, f, g, min_support, K, keep, old, plan):
     if size & _63: S.T[g[_COVER] + V - _1] = (_1 << (size & _63)) - _1
 
 # %% ../../nbs/mining/07_bit_kernels.ipynb #cc80ae60
-WIDE, LANES = 10, 16          # most candidates in a table, most words of items
+WIDE, LANES = 12, 16          # most candidates in a table, most words of items
 
 @inner
 def _width(S, f, min_support):
     "How many of the last candidates go into a table."
     lo, hi, size = np.int64(f[_LO]), np.int64(f[_LO] + f[_C]), np.int64(f[_SIZE])
-    c, slack = 0, 4*(size - np.int64(min_support))
-    while c < WIDE and hi - c > lo and slack >= size - np.int64(S.Lc[hi-1-c]):
+    c, slack, rows = 0, 4*(size - np.int64(min_support)), np.int64(size*f[_U])
+    if f[_MERGED]: rows = np.int64(f[_MERGED])
+    most = WIDE
+    while most > 10 and 4 << most > rows: most -= 1
+    while c < most and hi - c > lo and slack >= size - np.int64(S.Lc[hi-1-c]):
         slack -= size - np.int64(S.Lc[hi-1-c])
         c += 1
-    rows = np.int64(size*f[_U])
-    if len(S.merged): rows = min(rows, len(S.merged))
-    return c if S.P.shape[1] <= LANES and 16 << c >= rows else 0
+    worth = 16 + np.int64(f[_W] >> np.uint64(3))       # rows read for a set not visited
+    return c if S.P.shape[1] <= LANES and worth << c >= rows else 0
 
 # %% ../../nbs/mining/07_bit_kernels.ipynb #c00a9f7a
 @inner
-def _fill_merged(S, items, tally, common, known, held, plan):
-    "The different rows that hold the set, with their copies."
-    for r in range(np.uint64(len(S.merged))):
-        x = S.merged[r]
-        if x & items == items:
+def _project(S, f, g, q):
+    "Rows of the child by candidate q: cut to what still matters, equal neighbours merged."
+    first, last = f[_FIRST], f[_FIRST] + f[_MERGED]
+    g[_FIRST], g[_MERGED] = last + _1, _0
+    if f[_MERGED] == _0 or last + f[_MERGED] + _1 > np.uint64(len(S.M)): return
+    bit, shown, wanted, end, now, copies = _1 << q, S.E[g[_EX]], _0, last, _0, _0
+    for a in range(g[_LO], g[_LO] + g[_C]): wanted |= _1 << np.uint64(S.L[a])
+    for r in range(first, last):
+        x, held = S.M[r] & (shown | wanted), np.uint64(S.M[r] & bit != _0)
+        fresh = held & np.uint64(((x ^ now) & wanted != _0) | (end == last))
+        end += fresh
+        now = (now | (_0 - fresh)) & (x | (held - _1))
+        copies = copies*(_1 - fresh) + np.uint64(S.Mc[r])*held
+        S.M[end], S.Mc[end] = now, copies
+    g[_MERGED] = end - last
+
+
+# %% ../../nbs/mining/07_bit_kernels.ipynb #5d0f2a72
+@inner
+def _fill_merged(S, f, tally, common, held, plan):
+    "The merged rows of a node."
+    for r in range(f[_FIRST], f[_FIRST] + f[_MERGED]):
+        x = S.M[r]
+        s = gather_bits(x, held, plan)
+        tally[s] += S.Mc[r]
+        common[s] &= x
+
+
+# %% ../../nbs/mining/07_bit_kernels.ipynb #5d0f2a61
+_2 = np.uint64(2)
+
+@inner
+def _fill_one(S, f, tally, common, known, held, plan):
+    "The rows of the cover where a row is one word."
+    for w in range(f[_W]):
+        m, at = S.T[f[_COVER] + w], f[_ROWS] + (w << _6)
+        while m:
+            x = S.rows[at + _low(m)]
             s = gather_bits(x, held, plan)
-            tally[s] += S.copies[r]
+            tally[s] += 1
             common[s] &= x & known
+            m &= m - _1
+
+@inner
+def _fill_two(S, f, tally, common, mask, table, plan):
+    "The rows of the cover where a row is two words."
+    first, second, full = table[0], table[1], _ones(table[0])
+    for w in range(f[_W]):
+        m, at = S.T[f[_COVER] + w], f[_ROWS] + (w << np.uint64(7))
+        while m:
+            r = at + (_low(m) << _1)
+            x, y = S.rows[r], S.rows[r + _1]
+            s = gather_bits(x, first, plan[0]) | gather_bits(y, second, plan[1]) << full
+            tally[s] += 1
+            common[s + s] &= x & mask[0]
+            common[s + s + _1] &= y & mask[1]
+            m &= m - _1
 
 # %% ../../nbs/mining/07_bit_kernels.ipynb #0775bfc0
 @inner
-def _fill(S, f, depth, c, counts, tally, common, mask, table, plan):
+def _fill(S, f, c, counts, tally, common, mask, table, plan):
     "Rows of the cover by the candidates they hold exactly: how many, and what they share."
     U, J, base, hi = f[_U], _1, f[_ROWS], f[_LO] + f[_C]
     if counts is not None: J = np.uint64(counts.shape[1] + 1)
@@ -391,19 +456,14 @@ def _fill(S, f, depth, c, counts, tally, common, mask, table, plan):
     for u in range(U): gather_plan(table[u], plan[u])
     for x in range(J << np.uint64(c)): tally[x] = 0
     for x in range(U << np.uint64(c)): common[x] = _ALL
-    if _0 < np.uint64(len(S.merged)) < f[_SIZE]:
-        _fill_merged(S, S.P[depth, 0], tally, common, mask[0], table[0], plan[0])
+    if f[_MERGED]:
+        _fill_merged(S, f, tally, common, table[0], plan[0])
         return
     if U == _1 and J == _1:
-        held, known, p = table[0], mask[0], plan[0]
-        for w in range(f[_W]):
-            m, at = S.T[f[_COVER] + w], base + (w << _6)
-            while m:
-                x = S.rows[at + _low(m)]
-                s = gather_bits(x, held, p)
-                tally[s] += 1
-                common[s] &= x & known
-                m &= m - _1
+        _fill_one(S, f, tally, common, mask[0], table[0], plan[0])
+        return
+    if U == _2 and J == _1:
+        _fill_two(S, f, tally, common, mask, table, plan)
         return
     for w in range(f[_W]):
         m = S.T[f[_COVER] + w]
@@ -420,18 +480,22 @@ def _fill(S, f, depth, c, counts, tally, common, mask, table, plan):
             for u in range(U): common[s*U + u] &= S.rows[base + r*U + u] & mask[u]
 
 # %% ../../nbs/mining/07_bit_kernels.ipynb #67bb840f
-_8 = np.uint64(8)
+_3, _7, _8 = np.uint64(3), np.uint64(7), np.uint64(8)
 _STEPS = tuple((np.uint64(i), np.uint64(i + h)) for h in (1, 2, 4) for i in range(8) if not i & h)
+_PAIRS = tuple((2*i + k, 2*j + k) for i, j in _STEPS for k in (np.uint64(0), np.uint64(1)))
 
 # %% ../../nbs/mining/07_bit_kernels.ipynb #8856fdf0
 @inner
 def _sweep(tally, common, U, c, J):
     "From exact cells to cells of supersets, candidate by candidate."
     h, end = _1, _1 << np.uint64(c)
-    if U == _1 and J == _1 and c >= 3:           # three candidates, eight neighbours at a time
+    if U < _3 and J == _1 and c >= 3:            # three candidates, eight neighbours at a time
         for b in range(_0, end, _8):
             for i, j in _STEPS: tally[b + i] += tally[b + j]
-            for i, j in _STEPS: common[b + i] &= common[b + j]
+            if U == _1:
+                for i, j in _STEPS: common[b + i] &= common[b + j]
+            else:
+                for i, j in _PAIRS: common[b + b + i] &= common[b + b + j]
         h = _8
     while h < end:
         b = _0
@@ -443,15 +507,33 @@ def _sweep(tally, common, U, c, J):
 
 # %% ../../nbs/mining/07_bit_kernels.ipynb #231b6755
 @inner
-def _pick(tally, common, U, c, J, closing, min_support, chosen):
-    "Notes the cells that are frequent and, where that is asked, closed; returns their number."
-    n, closed = _0, np.uint64(not closing)
-    for s in range(_1, _1 << np.uint64(c)):
+def _mark(tally, common, U, c, J, closing, min_support, marks):
+    "Marks the cells that are frequent and, where that is asked, closed."
+    least, open_ = np.int32(min_support), not closing
+    for s in range(_1 << np.uint64(c)):
         shared = _0
         for u in range(U): shared += _ones(common[s*U + u])
-        chosen[n] = s
-        n += np.uint64(tally[s*J] >= min_support) & (closed | np.uint64(shared == _ones(s)))
+        marks[s] = (tally[s*J] >= least) & (open_ | (shared == _ones(s)))
+    marks[_0] = False
+
+
+# %% ../../nbs/mining/07_bit_kernels.ipynb #5d0f2a73
+@inner
+def _pick(tally, common, U, c, J, closing, min_support, flags, marks, chosen):
+    "Lists the cells that are frequent and, where that is asked, closed; returns their number."
+    flags[_0] = _0                               # small tables do not fill it
+    if U == _1 and J == _1: _mark(tally, common, _1, c, _1, closing, min_support, marks)
+    elif U == _2 and J == _1: _mark(tally, common, _2, c, _1, closing, min_support, marks)
+    else: _mark(tally, common, U, c, J, closing, min_support, marks)
+    n = _0
+    for w in range(((_1 << np.uint64(c)) + _7) >> _3):
+        m = flags[w]
+        while m:
+            chosen[n] = (w << _3) + (_low(m) >> _3)
+            n += _1
+            m &= m - _1
     return n
+
 
 # %% ../../nbs/mining/07_bit_kernels.ipynb #3df6f37b
 _5, _31 = np.uint64(5), np.uint64(31)
@@ -543,17 +625,21 @@ def _size(P, level):
     return c
 
 # %% ../../nbs/mining/07_bit_kernels.ipynb #3185b7cd
-# tally, common and chosen cells of a table; items of its halves and of a set; masks; plans
-Scratch = namedtuple("Scratch", "tally common chosen low high own mask table keep old plan")
+# tally, common and chosen cells of a table, with a byte for each; items of its halves and of a set;
+# masks; plans
+Scratch = namedtuple("Scratch", "tally common chosen flags marks low high own mask table keep old"
+                                " plan")
 
 def new_scratch(search, classes:int)->Scratch:
     "Arrays that every node uses anew."
     V = search.P.shape[1]
     U = min(int(search.F[0, _U]), LANES)
     words = lambda *shape: np.empty(shape, np.uint64)
+    flags = np.zeros(1 << (WIDE - 3), np.uint64)
     return Scratch(np.empty((classes + 1) << WIDE, np.int32), words(U << WIDE), words(1 << WIDE),
-                   words(32*V), words(32*V), words(V), words(U), words(U), words(V), words(V),
-                   words(V, 6))
+                   flags, flags.view(np.uint8), words(32*V), words(V << (WIDE - 5)), words(V),
+                   words(U), words(U), words(V), words(V), words(V, 6))
+
 
 # %% ../../nbs/mining/07_bit_kernels.ipynb #ebb64b23
 @inner
@@ -562,9 +648,10 @@ def _by_table(S, t, f, depth, c, target, min_support, max_length, need, items, o
     "The sets of the last c candidates of a node, all at once; returns the ends of the buffers."
     J = _1
     if counts is not None: J = np.uint64(counts.shape[1] + 1)
-    _fill(S, f, depth, c, counts, t.tally, t.common, t.mask, t.table, t.plan)
+    _fill(S, f, c, counts, t.tally, t.common, t.mask, t.table, t.plan)
     _sweep(t.tally, t.common, f[_U], c, J)
-    n = _pick(t.tally, t.common, f[_U], c, J, target > 0, min_support, t.chosen)
+    n = _pick(t.tally, t.common, f[_U], c, J, target > 0, min_support, t.flags, t.marks,
+              t.chosen)
     _halves(S, f, depth, t.table, t.low, t.high)
     return _harvest(S, t.tally, t.chosen, n, t.low, t.high, t.own, J, max_length, need,
                     items, offsets, supports, counts, ns, ni)
@@ -620,6 +707,7 @@ def mine_bits(S, t, state, min_support, max_length, target, need, longest,
                 if e > hi and not (max_length and length >= max_length):
                     if _push(S, depth, hi, e, size):
                         _move(S, f, S.F[depth + 1], min_support, K, t.keep, t.old, t.plan)
+                    _project(S, f, S.F[depth + 1], np.uint64(q))
                     down = True
             _exclude(S, f, q)
         f[_AT] = at - f[_LO]
