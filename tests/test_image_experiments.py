@@ -169,6 +169,32 @@ def test_folded_patches_do_not_know_left_from_right():
     assert not np.allclose(plain[0].descriptors, plain[1].descriptors, atol=.02)
 
 
+def test_grain_is_blind_to_brightness_and_contrast():
+    grey = np.random.default_rng(3).integers(60, 120, (49, 49)).astype(np.uint8)
+    plain, other = rich.dense_grain(grey, 17, 8), rich.dense_grain(2*grey + 10, 17, 8)
+    assert plain.shape == (25, 81) and np.allclose(plain.mean(1), 0, atol=1e-5)
+    assert np.abs(plain - other).max() < .1 and .9 < plain.std() <= 1
+    middle = grey[4:13, 4:13].ravel()/255.                             # of the first patch
+    middle = middle - middle.mean()
+    assert np.allclose(plain[0], middle/np.sqrt((middle**2).mean() + 4e-4), atol=1e-4)
+    order = rich.turned_entries("grain")
+    turned = rich.dense_grain(np.ascontiguousarray(grey[:, ::-1]), 17, 8)
+    assert np.allclose(turned.reshape(5, 5, 81)[:, ::-1, order], plain.reshape(5, 5, 81), atol=1e-5)
+
+
+def test_rates_with_and_without_a_class():
+    r = np.random.default_rng(4)
+    y = np.arange(150) % 3
+    blocks = r.normal(size=(2, 150, 10))
+    blocks[:, np.arange(150), y] += np.where(y == 0, 0., 3.)           # class 0 has no mark
+    grams = np.einsum("jnd,jmd->jnm", blocks, blocks).astype(np.float32)/10
+    halves = np.arange(75), np.arange(75, 150)
+    found = rich.boosted_against_all(grams, np.ones(2), y, *halves, 2, aside=2)
+    whole = rich.boosted_against_all(grams, np.ones(2), y, *halves, 2)
+    assert whole["boosted"] == whole["boosted_rest"] == found["boosted"] != found["boosted_rest"]
+    assert whole["machine"] == whole["machine_rest"] == found["machine"]
+
+
 def test_boosting_through_all_components_ends_at_least_squares_on_all():
     r = np.random.default_rng(1)
     y = np.arange(120) % 3
