@@ -291,10 +291,10 @@ def rich_objects(n_jobs=1, out=None, progress=True, splits=5):
     units = [dict(seed=s, n_train=k) for s in range(splits) for k in (15, 30)]
     runs = run_units(rich_objects_split, units, out, n_jobs, "Rich blocks, Caltech-101",
                      progress).to_pylist()
-    rows = []
+    item, rows = "Rich blocks, Caltech-101", []
     for k in (15, 30):
         mine = [r for r in runs if r["n_train"] == k]
         rows += [row | dict(dataset="caltech101", method=f"{row['method']}, {k} pictures")
-                 for row in rich_rows(mine, "Rich blocks, Caltech-101", "mean class accuracy", REST)]
+                 for row in rich_rows(mine, item, "mean class accuracy", REST)]
     return rows
 
