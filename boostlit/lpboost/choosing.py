@@ -7,7 +7,7 @@ margin is worth as a probability, and whether thresholds are enough."""
 __all__ = ['MOST_ROWS', 'PATH_ROUNDS', 'GREEDY_ROUNDS', 'link_scores', 'log_probabilities',
            'prior_link', 'fit_link', 'Held', 'link_loss', 'honest_loss', 'held_halves',
            'trial_rows', 'folds_of', 'thirds', 'held_out_scores', 'kept', 'score_rows', 'spread_of',
-           'each_fold', 'NuChoice', 'choose_program']
+           'each_fold', 'NuChoice', 'whispered', 'choose_program']
 
 # %% ../../nbs/lpboost/11_choosing_nu.ipynb #cd66af43
 from collections.abc import Callable
@@ -180,6 +180,12 @@ class NuChoice(NamedTuple):
     link: dict           # of the scores
     losses: np.ndarray   # held-out log loss of every master
     prior: float         # of the prior
+    worth: bool          # is the best better than the prior by more than luck?
+
+# %% ../../nbs/lpboost/11_choosing_nu.ipynb #cdde31ab
+def whispered(link:dict, prior:dict)->dict: # (scale, shift)
+    "The prior's link with a small slope; scores are in units of their spread."
+    return dict(scale=np.maximum(.1*link["scale"], .03), shift=prior["shift"])
 
 # %% ../../nbs/lpboost/11_choosing_nu.ipynb #cdde31ac
 def choose_program(est:Any,       # with make_oracle, merge, classes_, random_state, n_jobs
@@ -200,6 +206,6 @@ def choose_program(est:Any,       # with make_oracle, merge, classes_, random_st
     losses = np.array([honest_loss(h, K) for h in held])
     best = int(losses[:, 0].argmin())
     worth = losses[best, 0] < losses[best, 1] - 3/len(codes)    # more than luck with two numbers
-    own, everyone = held[best], (task[1], task[2], K)
-    link = fit_link(own.scores, own.codes, own.weights, K) if worth else prior_link(*everyone)
-    return NuChoice(best, link, losses[:, 0], float(losses[best, 1]))
+    link = fit_link(held[best].scores, held[best].codes, held[best].weights, K)
+    if not worth: link = whispered(link, prior_link(task[1], task[2], K))
+    return NuChoice(best, link, losses[:, 0], float(losses[best, 1]), bool(worth))

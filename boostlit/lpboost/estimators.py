@@ -347,7 +347,8 @@ def try_trees(est:Any, stumps:Any, choice:Any)->Any:
     if min(stumps.losses) <= .5*stumps.prior: return stumps
     est.language_ = "trees"
     trees = choice()
-    if min(trees.losses) < min(stumps.losses) - .01*stumps.prior: return trees
+    better = min(trees.losses) < min(stumps.losses) - .01*stumps.prior
+    if better or not (trees.worth or stumps.worth): return trees    # they can say more
     est.language_ = "stumps"
     return stumps
 
