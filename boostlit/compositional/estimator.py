@@ -10,7 +10,7 @@ __all__ = ['MOST_CELLS', 'FORMS', 'RULE_ARRAYS', 'Vocabulary', 'learn_vocabulary
            'paper_thresholds', 'moved_thresholds', 'resolve_thresholds',
            'CompositionalBoostClassifier', 'form_of', 'check_options', 'usual_budget',
            'different_items', 'keep_rules', 'votes_to_scores', 'rule_file', 'upgrade_rules',
-           'rule_votes', 'boosted_point', 'left_out', 'Trial', 'try_rules', 'whisper',
+           'rule_votes', 'boosted_point', 'left_out', 'RuleTrial', 'try_rules', 'whispered_shares',
            'settle_rules', 'longer_rules', 'clearly_better', 'settle_or_lengthen', 'shorter_model',
            'telling_items', 'vocabulary_names', 'rule_texts', 'rule_terms', 'rule_table',
            'rule_card', 'explain_rules', 'vote_shares', 'plot_rules']
@@ -1075,13 +1075,13 @@ def left_out(est, problem:tuple, held:np.ndarray)->Part:
                 -np.log(np.maximum(p, 1e-12)))
 
 # %% ../../nbs/compositional/05_estimator.ipynb #da8a5323
-class Trial(NamedTuple):
+class RuleTrial(NamedTuple):
     "What rows left out say about the rules of a fitted estimator."
     keep: np.ndarray # numbers of its distinct rules
     votes: Votes     # of these rules
     choice: Choice
 
-def try_rules(est, problem:tuple, most:int=5)->"Trial|None": # None: there is nothing to weigh
+def try_rules(est, problem:tuple, most:int=5)->"RuleTrial|None": # None: there is nothing to weigh
     "Fit with rows left out, at most so many times, and choose a point of the path."
     X, codes, weights = problem
     keep, votes = rule_votes(est, X, codes, weights)
@@ -1089,16 +1089,16 @@ def try_rules(est, problem:tuple, most:int=5)->"Trial|None": # None: there is no
     rng = check_random_state(0 if est.random_state is None else est.random_state)
     held = [hold_out(codes, .25, rng) for _ in range(min(most, parts_for(len(codes))))]
     parts = [left_out(est, problem, rows) for rows in held]
-    return Trial(keep, votes, choose_step(parts, len(codes)))
+    return RuleTrial(keep, votes, choose_step(parts, len(codes)))
 
 # %% ../../nbs/compositional/05_estimator.ipynb #da8a5324
-def whisper(est)->dict: # fields of the link
+def whispered_shares(est)->dict: # fields of the link
     "The probabilities of the class shares, but for the order of the rows."
     b = np.log(np.maximum(est.priors_, 1e-12))
     alone = .5*(b[1:] - b[:1]) if len(b) == 2 else b - b.mean()
     return dict(link_scale_=WHISPER, link_offset_=(1 - WHISPER)*alone)
 
-def settle_rules(est, problem:tuple, trial:Trial)->None:
+def settle_rules(est, problem:tuple, trial:RuleTrial)->None:
     "Weigh the rules of a fitted estimator together and keep those that speak."
     keep, votes, choice = trial
     points = walk_to(votes, choice)
@@ -1110,7 +1110,7 @@ def settle_rules(est, problem:tuple, trial:Trial)->None:
     state = _rule_state(est, rules, keep, *(long if boosted else chosen))
     state["path_"] = _path_table(choice, boosted)
     vars(est).update(state, _path=(rules, keep, points))
-    if choice.quiet: vars(est).update(whisper(est))
+    if choice.quiet: vars(est).update(whispered_shares(est))
     if choice.quiet or not (boosted or chosen[0].any()):
         warnings.warn("no rule helps on rows left out: the votes are guesses, and the "
                       "probabilities are the shares of the classes", RuntimeWarning,

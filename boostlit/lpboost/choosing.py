@@ -6,7 +6,7 @@ margin is worth as a probability, and whether thresholds are enough."""
 # %% auto #0
 __all__ = ['MOST_ROWS', 'MOST_CELLS', 'PATH_ROUNDS', 'GREEDY_ROUNDS', 'link_scores',
            'log_probabilities', 'prior_link', 'fit_link', 'Held', 'link_loss', 'honest_loss',
-           'held_halves', 'questions', 'very_wide', 'trial_rows', 'folds_of', 'thirds',
+           'held_halves', 'columns_asked', 'very_wide', 'trial_rows', 'folds_of', 'thirds',
            'held_out_scores', 'kept', 'score_rows', 'spread_of', 'each_fold', 'NuChoice',
            'whispered', 'choose_program']
 
@@ -104,21 +104,21 @@ def held_halves(codes:np.ndarray)->np.ndarray: # boolean
 MOST_ROWS = 4000    # that decide on nu
 MOST_CELLS = 3_000_000                          # rows times columns times classes
 
-def questions(X:Any, codes:np.ndarray)->int: # columns times classes
+def columns_asked(X:Any, codes:np.ndarray)->int: # columns times classes
     "How many columns all programs together look at in a round."
     width = X.shape[1] if len(getattr(X, "shape", ())) > 1 else 1
     return width*len(np.unique(codes))
 
 def very_wide(X:Any, codes:np.ndarray)->bool:
     "Many rows, columns and classes at once: one trial with fewer rows must do, without trees."
-    asked = questions(X, codes)
+    asked = columns_asked(X, codes)
     return asked > 2000 and asked*len(codes) > MOST_CELLS
 
 def trial_rows(task:tuple, rng)->tuple: # (rows, class numbers, weights)
     "All rows, or of very many a share of every class."
     X, codes, w = task
     wide = very_wide(X, codes)
-    most = max(500, MOST_CELLS//questions(X, codes)) if wide else MOST_ROWS
+    most = max(500, MOST_CELLS//columns_asked(X, codes)) if wide else MOST_ROWS
     if len(codes) <= most: return task
     some = np.zeros(len(codes), bool)
     for k in np.unique(codes):
