@@ -208,6 +208,8 @@ class Choice(NamedTuple):
     losses: np.ndarray    # mean loss of the rows left out: (steps, relaxations)
     errors: np.ndarray    # standard error of its difference to the best
     counts: np.ndarray    # rules of every step, mean over the parts
+    quiet: bool           # is no point better than none by a standard error?
+    loss: float           # mean loss of the rows left out at the point that is kept
 
 def parts_for(n:int)->int: # of Eq. (3)
     "How many times rows are left out."
@@ -257,17 +259,20 @@ def choose_step(parts:list, # of `Part`
     step = int(np.flatnonzero((means <= means.min() + errors).any(axis=1))[0])
     ahead = best - np.concatenate([p.boosted for p in parts])
     wins = bool(ahead @ weights > error(ahead))
+    quiet = not step and not wins and bool(counts.any())
+    if quiet: step = int(np.where(counts > 0, means.min(axis=1), np.inf).argmin())
     penalty = FACTORS[step - 1]*RELAXED[means[step].argmin()] if step else 1.
-    return Choice(counts[step], penalty, wins, means, errors, counts)
+    return Choice(counts[step], penalty, wins, means, errors, counts, quiet, means[step].min())
 
 # %% ../../nbs/compositional/08_settling.ipynb #e678a995
 def walk_to(votes:Votes, choice:Choice)->list: # of (weights, constants), shorter models first
-    "The path until it has as many rules as rows left out want, with the penalty that they want."
+    "The path until it has as many rules as rows left out want, and never louder than they want."
     votes = merged_votes(votes)
     solver = Settling(votes)
     first, points = solver.first(), [(np.zeros(votes.free.shape), solver.b)]
     for factor in FACTORS:
-        if np.count_nonzero(points[-1][0]) >= choice.rules - .5: break
+        enough = np.count_nonzero(points[-1][0]) >= choice.rules - .5
+        if enough or factor < choice.penalty: break
         beta, b = solver.solve(max(factor*first, 1e-12))
         points += relaxed([votes], [beta], [[choice.penalty*first]])[0] if choice.penalty < factor \
             else [(beta, b)]

@@ -7,10 +7,10 @@ win, and where they lose"""
 # %% auto #0
 __all__ = ['MADE', 'OUR_METHODS', 'RIVAL_METHODS', 'FIT_SECONDS', 'QUICK', 'SLOW', 'ATLAS_FIELDS',
            'atlas_table', 'Entry', 'our_entry', 'rival_entry', 'count_terms', 'hand_over',
-           'fit_one_fold', 'atlas_plan', 'method_entry', 'run_method', 'method_code', 'write_atlas',
-           'atlas_rows', 'store_atlas', 'atlas', 'method_means', 'table_means', 'coverage',
-           'fold_cells', 'table_gaps', 'side_by_side', 'mean_ranks', 'critical_difference',
-           'plot_ranks', 'debts']
+           'fit_one_fold', 'atlas_plan', 'method_entry', 'run_method', 'absent_rows', 'method_code',
+           'write_atlas', 'atlas_rows', 'store_atlas', 'atlas', 'method_means', 'table_means',
+           'coverage', 'fold_cells', 'table_gaps', 'side_by_side', 'mean_ranks',
+           'critical_difference', 'plot_ranks', 'debts']
 
 # %% ../../nbs/lab/11_atlas.ipynb #239d1923
 import csv
@@ -232,13 +232,22 @@ def run_method(method:str, fold:int, out=None, n_jobs:int=1, progress:bool=True,
                tables=None, # names; all by default
               )->list:      # rows
     "One method on one fold of all tables."
-    entry = method_entry(method)
+    try: entry = method_entry(method)
+    except ModuleNotFoundError as missing: return absent_rows(method, fold, missing, tables)
     words = " ".join(repr(entry.model).split())
     units = [dict(table=t, method=method, fold=fold, settings=words)
              for t in tables or [*rule_tables(), *MADE]]
     rows = run_units(partial(fit_one_fold, entry.model, entry.reads), units, out, n_jobs,
                      f"{method}, fold {fold}", progress).to_pylist()
     return [{**r, "code": method_code(entry.model)} for r in rows]
+
+def absent_rows(method:str, fold:int, missing:ModuleNotFoundError, tables=None)->list: # rows
+    "What is said of a rival that is not installed: a sentence, and rows without numbers."
+    package = {"interpret": "interpret-core"}.get(str(missing.name), str(missing.name))
+    warnings.warn(f"{method} is left out: the package {package} is not installed "
+                  "(pip install boostlit[bench])", stacklevel=3)
+    return [dict(table=t, method=method, fold=fold, failed=f"not installed: {package}", code="")
+            for t in tables or [*rule_tables(), *MADE]]
 
 def method_code(model)->str:
     "Fingerprint of our code, or the rival's version."

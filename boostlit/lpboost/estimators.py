@@ -34,7 +34,7 @@ from ..core.tables import (encode_labels, history_table, named_table, normalise_
 
 # %% ../../nbs/lpboost/05_estimators.ipynb #278062ed
 from .choosing import (choose_program, link_scores, log_probabilities, prior_link,
-                                       spread_of)
+                                       spread_of, very_wide)
 from .column_generation import SimplexProgram, n_inputs, tell
 from .interior_point import LinearProgram
 from .languages import (LANGUAGES, SpokenOracle, find_items, kernel_width,
@@ -334,7 +334,7 @@ def choose_by_held_out(est:Any, task:tuple)->None:
     def choice():
         return choose_program(est, task, [program_master(est, v, chosen, n, 5e-3) for v in path])
     best = choice()
-    if chosen and isinstance(est.oracle, str) and est.oracle == "auto":
+    if chosen and isinstance(est.oracle, str) and est.oracle == "auto" and not very_wide(*task[:2]):
         best = try_trees(est, best, choice)
     est._link = best.link if linked else None
     if chosen:
@@ -347,7 +347,8 @@ def try_trees(est:Any, stumps:Any, choice:Any)->Any:
     if min(stumps.losses) <= .5*stumps.prior: return stumps
     est.language_ = "trees"
     trees = choice()
-    if min(trees.losses) < min(stumps.losses) - .01*stumps.prior: return trees
+    better = min(trees.losses) < min(stumps.losses) - .01*stumps.prior
+    if better or not (trees.worth or stumps.worth): return trees    # they can say more
     est.language_ = "stumps"
     return stumps
 
