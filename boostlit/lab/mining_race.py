@@ -182,6 +182,8 @@ table = closed_itemsets(column, {support})
 print(column.nbytes/2**20, table.nbytes/2**20, resident("VmHWM") - before)
 """
 
+
+# %% ../../nbs/lab/06_mining_race.ipynb #5c0f1eb3
 def race_memory(name:str, support:int)->dict: # megabytes
     "Input, output and peak of one search, in a process of its own; Linux only."
     code = _MEMORY.format(name=name, support=support)

@@ -75,9 +75,7 @@ def layout(baskets, named, min_support, target, codes, K):
     merged, copies, different = _merged(house, order, K)
     F = np.zeros((depth + 1, 17), np.uint64)
     F[0] = W, U, 0, 0, 0, 0, m, n, 0, len(order), 0, 0, 0, n, 0, 0, different
-    T = np.empty(2*(depth + 2)*(W + 2), np.uint64)
-    T[:W] = 2**64 - 1
-    if n & 63: T[W - 1] = 2**(n & 63) - 1
+    T = _covers(n, depth)
     P = np.zeros((depth + 2, U), np.uint64)
     for b in full: P[0, b >> 6] |= np.uint64(1) << np.uint64(b & 63)
     E = np.zeros((depth + 2)*U + 1, np.uint64)
@@ -86,6 +84,16 @@ def layout(baskets, named, min_support, target, codes, K):
     search = _Search(cols, rows, names, local, voc.astype(np.int32), F, T, L, Lc, P, E,
                      merged, copies)
     return search, voc[np.sort(full)], longest
+
+
+# %% ../../nbs/mining/07_bit_kernels.ipynb #d1162259
+def _covers(n, depth):
+    "Room for a cover on every level; the first one holds all rows."
+    W = -(-n//64)
+    T = np.empty(2*(depth + 2)*(W + 2), np.uint64)
+    T[:W] = 2**64 - 1
+    if n & 63: T[W - 1] = 2**(n & 63) - 1
+    return T
 
 
 # %% ../../nbs/mining/07_bit_kernels.ipynb #5c0f1e7c
