@@ -812,7 +812,7 @@ class CompositionalBoostClassifier(_RuleScores):
         self.priors_ = _shares(codes, weights, len(self.classes_))
         keep_run(self, run)
         self._path = None
-        for name in LINK_FIELDS: vars(self).pop(name, None)
+        for name in LINK_FIELDS.keys() & vars(self).keys(): delattr(self, name)
         if _settles(self): after_rounds(run, lambda: settle_or_lengthen(self, problem))
         return self
 
@@ -1098,6 +1098,7 @@ def whispered_shares(est)->dict: # fields of the link
     alone = .5*(b[1:] - b[:1]) if len(b) == 2 else b - b.mean()
     return dict(link_scale_=WHISPER, link_offset_=(1 - WHISPER)*alone)
 
+# %% ../../nbs/compositional/05_estimator.ipynb #c8c2f4cb
 def settle_rules(est, problem:tuple, trial:RuleTrial)->None:
     "Weigh the rules of a fitted estimator together and keep those that speak."
     keep, votes, choice = trial
@@ -1126,6 +1127,7 @@ def clearly_better(second:Choice, first:Choice)->bool:
     "By more than two standard errors: who looks twice finds luck more often."
     return second.loss < first.loss - 2*second.errors[0, 0]
 
+# %% ../../nbs/compositional/05_estimator.ipynb #a5645b20
 def settle_or_lengthen(est, problem:tuple)->None:
     "Settle the rules; if none helps, try longer ones."
     trial = try_rules(est, problem)

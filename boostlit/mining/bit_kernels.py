@@ -432,6 +432,7 @@ def _fill_one(S, f, tally, common, known, held, plan):
             common[s] &= x & known
             m &= m - _1
 
+# %% ../../nbs/mining/07_bit_kernels.ipynb #2c74e111
 @inner
 def _fill_two(S, f, tally, common, mask, table, plan):
     "The rows of the cover where a row is two words."
