@@ -1198,6 +1198,8 @@ def _fit_tables(est, X, labels, weights):
         curves = _stage(est, bags, each, "curves", curve_terms, setting, rows)
         pairs, maps = _boost_maps(est, bags, each, axis, setting, rows, base)
         products = _boost_products(est, bags, each, codes, axis, setting, rows, weights)
+        if est.calibrate and _silent(curves, maps, products):
+            curves = _guess(bags, each, curve_terms, setting)
     est.scale_ = _held_out_scale(bags, base) if est.calibrate else 1.
     curves, maps = [est.scale_*c for c in curves], [est.scale_*t for t in maps]
     est.history_ = history_table(rows)
@@ -1229,6 +1231,18 @@ def _stage(est, bags, each, stage, terms, setting, rows):
                   validation_loss=r["validation_loss"]) for r in _boost_stage(est, bags, each)]
     values = np.stack([bag.fit.values for bag in bags], axis=-1)
     return np.split(values, terms.start[1:-1])
+
+# %% ../../nbs/quadratic/09_glass_box.ipynb #6f2b9c1e
+def _guess(bags, each, curve_terms, setting):
+    "Curves of a single round, for a table on which no stage helped rows left out."
+    for bag in bags: bag.begin(curve_terms, *setting)
+    each(lambda bag: bag.boost(_Stage.every))
+    values = np.stack([bag.fit.values for bag in bags], axis=-1)
+    return np.split(values, curve_terms.start[1:-1])
+
+def _silent(*stages)->bool:
+    "Are all values of all stages zero?"
+    return not any(np.any(values) for stage in stages for values in stage)
 
 # %% ../../nbs/quadratic/09_glass_box.ipynb #5d480697
 def _keep(est, codes, weights, base, curves, pairs, maps, products):
