@@ -249,6 +249,7 @@ def absent_rows(method:str, fold:int, missing:ModuleNotFoundError, tables=None)-
     return [dict(table=t, method=method, fold=fold, failed=f"not installed: {package}", code="")
             for t in tables or [*rule_tables(), *MADE]]
 
+# %% ../../nbs/lab/11_atlas.ipynb #6b94a70b
 def method_code(model)->str:
     "Fingerprint of our code, or the rival's version."
     kind: Any = type(model[-1] if hasattr(model, "steps") else model)
